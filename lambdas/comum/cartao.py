@@ -1,0 +1,66 @@
+"""Recognises what looks like a card number, so that it is refused at the door and never stored or logged."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+MENOR_CARTAO, MAIOR_CARTAO = 13, 19
+
+_SEQUENCIA = re.compile(r"\d(?:[ .\-]{0,2}\d)+")
+_GRUPO = re.compile(r"\d+")
+
+
+def luhn(digitos: str) -> bool:
+    """Luhn check (ISO/IEC 7812-1) over decimal digits."""
+    soma = 0
+    for posicao, caractere in enumerate(reversed(digitos)):
+        valor = int(caractere)
+        if posicao % 2 == 1:
+            valor = valor * 2 - 9 if valor > 4 else valor * 2
+        soma += valor
+    return soma % 10 == 0
+
+
+def texto_parece_cartao(texto: str) -> bool:
+    """Whether the text holds 13 to 19 digits, alone or split by spaces, dots or dashes, that pass Luhn.
+
+    Neighbouring groups of digits are joined in every way (``4111-1111-1111-1111``, ``12 4111 1111 1111 1111``); a
+    longer run of digits is searched for a 15 or 16 digit card inside it.
+    """
+    for sequencia in _SEQUENCIA.findall(texto):
+        grupos = _GRUPO.findall(sequencia)
+        for inicio in range(len(grupos)):
+            junto = ""
+            for grupo in grupos[inicio:]:
+                junto += grupo
+                if len(junto) > MAIOR_CARTAO:
+                    break
+                if len(junto) >= MENOR_CARTAO and _cartao(junto):
+                    return True
+        if any(_cartao(janela) for grupo in grupos if len(grupo) > MAIOR_CARTAO for janela in _janelas(grupo)):
+            return True
+    return False
+
+
+def parece_cartao(valor: Any) -> bool:
+    """Whether any string, number or key inside a parsed JSON value looks like a card number."""
+    if isinstance(valor, Mapping):
+        return any(parece_cartao(chave) or parece_cartao(item) for chave, item in valor.items())
+    if isinstance(valor, str):
+        return texto_parece_cartao(valor)
+    if isinstance(valor, bool) or valor is None:
+        return False
+    if isinstance(valor, int | float):
+        return texto_parece_cartao(format(valor, "f") if isinstance(valor, float) else str(valor))
+    return isinstance(valor, Iterable) and any(parece_cartao(item) for item in valor)
+
+
+def _cartao(digitos: str) -> bool:
+    return digitos.strip("0") != "" and luhn(digitos)
+
+
+def _janelas(grupo: str) -> Iterable[str]:
+    for tamanho in (15, 16):
+        for inicio in range(len(grupo) - tamanho + 1):
+            if grupo[inicio] in "23456":
+                yield grupo[inicio : inicio + tamanho]
