@@ -1,0 +1,104 @@
+"""Process of the local engine: ministack with this project's alarm rules, and the metrics bridge as its child.
+
+Runs under .venvs/motor, started by :mod:`engine.motor`, which also sets its environment. Everything it starts (the
+bridge, each function's process) stays in its process group, so that stopping the group leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import threading
+import time
+from typing import Any
+
+from engine.alarms import decide
+
+_METRIC_RETENTION_S = 3 * 3600
+"""The engine scans every stored point on each CloudWatch call: two weeks of one-second readings would stall it."""
+
+_PARTS_USED = (
+    "_metrics",
+    "_dims_key",
+    "_dims_from_list",
+    "_calc_stats",
+    "_stat_value",
+    "_record_history",
+    "_dispatch_alarm_actions",
+    "_evaluate_parent_alarms",
+    "_evaluate_alarm",
+    "TWO_WEEKS_SECONDS",
+)
+
+
+def use_own_alarm_rules(cloudwatch: Any, *, scale: float, floor_s: float) -> None:
+    """Replace the evaluator of ministack's CloudWatch module.
+
+    Parameters
+    ----------
+    cloudwatch : module
+        ``ministack.services.cloudwatch``.
+    scale, floor_s : float
+        See :func:`engine.alarms.decide`.
+
+    Raises
+    ------
+    AttributeError
+        If the installed ministack no longer has one of the parts this builds on.
+    """
+    for part in _PARTS_USED:
+        getattr(cloudwatch, part)
+
+    def evaluate(alarm: dict[str, Any]) -> None:
+        namespace, name = alarm.get("Namespace"), alarm.get("MetricName")
+        if not namespace or not name:
+            return
+        dimensions = cloudwatch._dims_key(cloudwatch._dims_from_list(alarm.get("Dimensions") or []))
+        points = cloudwatch._metrics.get((namespace, name, dimensions)) or []
+        stat = alarm.get("ExtendedStatistic") or alarm.get("Statistic", "Average")
+
+        def measure(inside: Any) -> float | None:
+            value = cloudwatch._stat_value(cloudwatch._calc_stats(inside), stat, inside)
+            return None if value is None else float(value)
+
+        verdict = decide(alarm, points, measure, time.time(), scale=scale, floor_s=floor_s)
+        if verdict is None or verdict.state == alarm["StateValue"]:
+            return
+        before, alarm["StateValue"] = alarm["StateValue"], verdict.state
+        alarm["StateReason"] = verdict.reason
+        alarm["StateUpdatedTimestamp"] = int(time.time())
+        cloudwatch._record_history(alarm["AlarmName"], before, verdict.state, verdict.reason)
+        cloudwatch._dispatch_alarm_actions(alarm, before, verdict.state, verdict.reason)
+        cloudwatch._evaluate_parent_alarms(alarm)
+
+    cloudwatch._evaluate_alarm = evaluate
+    cloudwatch.TWO_WEEKS_SECONDS = _METRIC_RETENTION_S
+
+
+def keep_bridge_running(python: str) -> None:
+    """Start the bridge and start it again whenever it ends, for as long as this process lives."""
+    log = logging.getLogger("engine.launcher")
+
+    def loop() -> None:
+        while True:
+            bridge = subprocess.Popen([python, "-m", "engine.bridge"], stdin=subprocess.DEVNULL)
+            log.warning("metrics bridge ended with status %s; starting it again", bridge.wait())
+            time.sleep(2)
+
+    threading.Thread(target=loop, name="metrics-bridge", daemon=True).start()
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    from ministack.app import main as serve  # type: ignore[import-not-found]  # lives in .venvs/motor
+    from ministack.services import cloudwatch  # type: ignore[import-not-found]
+
+    interval = float(os.environ["CESTA_INTERVALO_PONTE_S"])
+    use_own_alarm_rules(cloudwatch, scale=float(os.environ["CESTA_ESCALA_ALARMES"]), floor_s=max(3.0, 3 * interval))
+    keep_bridge_running(os.environ["CESTA_PYTHON_PONTE"])
+    serve()
+
+
+if __name__ == "__main__":
+    main()
