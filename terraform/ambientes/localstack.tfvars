@@ -1,0 +1,17 @@
+# LocalStack, the second engine: no HTTP API there, so the saga is driven from its queue.
+ambiente = "localstack"
+regiao   = "sa-east-1"
+
+# The artifact carries a bootstrap that starts AWS's own runtime client on this machine's Python.
+runtime     = "provided.al2023"
+arquitetura = "x86_64"
+
+s3_estilo_caminho = true
+exigir_tls        = false # the engine speaks plain HTTP
+prefixo_url_api   = "http://127.0.0.1:4566/_aws/execute-api"
+
+habilitar_gateway_simulado = true
+habilitar_desenho_minimo   = true
+permitir_injecao_falhas    = true
+
+retencao_logs_dias = 1

@@ -1,0 +1,79 @@
+# An HTTP API (API Gateway v2) in front of functions: routes, access log, throttling.
+
+locals {
+  funcoes = { for r in values(var.rotas) : r.nome_funcao => r.arn_invocacao... }
+}
+
+resource "aws_apigatewayv2_api" "esta" {
+  name          = var.nome
+  protocol_type = "HTTP"
+  tags          = var.tags
+}
+
+resource "aws_apigatewayv2_integration" "funcao" {
+  for_each = local.funcoes
+
+  api_id                 = aws_apigatewayv2_api.esta.id
+  integration_type       = "AWS_PROXY"
+  integration_method     = "POST"
+  integration_uri        = each.value[0]
+  payload_format_version = "2.0"
+}
+
+resource "aws_apigatewayv2_route" "rota" {
+  for_each = var.rotas
+
+  api_id    = aws_apigatewayv2_api.esta.id
+  route_key = each.key
+  target    = "integrations/${aws_apigatewayv2_integration.funcao[each.value.nome_funcao].id}"
+}
+
+resource "aws_lambda_permission" "rota" {
+  for_each = var.rotas
+
+  statement_id  = "api-${var.nome}-${replace(replace(lower(each.key), "/[^a-z0-9]+/", "-"), "/-$/", "")}"
+  action        = "lambda:InvokeFunction"
+  function_name = each.value.nome_funcao
+  principal     = "apigateway.amazonaws.com"
+  # The segment left open is the stage: this API has one, $default.
+  source_arn = "${aws_apigatewayv2_api.esta.execution_arn}/*/${replace(each.key, " ", "")}"
+}
+
+# The vendedlogs prefix keeps the log delivery out of the account's resource policies, which have a size limit:
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
+resource "aws_cloudwatch_log_group" "acesso" {
+  name              = "/aws/vendedlogs/apis/${var.nome}"
+  retention_in_days = var.retencao_logs_dias
+  tags              = var.tags
+}
+
+resource "aws_apigatewayv2_stage" "padrao" {
+  api_id      = aws_apigatewayv2_api.esta.id
+  name        = "$default"
+  auto_deploy = true
+
+  # No source address, no user agent, no body: nothing here identifies a customer.
+  access_log_settings {
+    destination_arn = aws_cloudwatch_log_group.acesso.arn
+    format = jsonencode({
+      requestId       = "$context.requestId"
+      em              = "$context.requestTime"
+      rota            = "$context.routeKey"
+      status          = "$context.status"
+      latenciaMs      = "$context.responseLatency"
+      latenciaFuncao  = "$context.integrationLatency"
+      erroIntegracao  = "$context.integrationErrorMessage"
+      tamanhoResposta = "$context.responseLength"
+    })
+  }
+
+  default_route_settings {
+    throttling_burst_limit = var.limite_requisicoes.rajada
+    throttling_rate_limit  = var.limite_requisicoes.por_segundo
+  }
+
+  tags = var.tags
+
+  # A stage deployed before its routes would answer 404 for a moment.
+  depends_on = [aws_apigatewayv2_route.rota]
+}

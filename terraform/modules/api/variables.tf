@@ -1,0 +1,57 @@
+variable "nome" {
+  description = "Name of the HTTP API."
+  type        = string
+}
+
+variable "rotas" {
+  description = "Routes: route key (\"POST /pedidos\") to the function that answers it."
+  type = map(object({
+    nome_funcao   = string
+    arn_invocacao = string
+  }))
+
+  validation {
+    condition     = length(var.rotas) > 0 && alltrue([for r in keys(var.rotas) : can(regex("^(GET|POST|PUT|PATCH|DELETE) /", r))])
+    error_message = "A route key is METHOD /path, such as \"POST /pedidos\"."
+  }
+}
+
+variable "limite_requisicoes" {
+  description = "Throttling of the stage: steady requests per second and burst."
+  type = object({
+    por_segundo = number
+    rajada      = number
+  })
+  default = { por_segundo = 200, rajada = 400 }
+
+  validation {
+    condition     = var.limite_requisicoes.por_segundo > 0 && var.limite_requisicoes.rajada >= 1
+    error_message = "Both throttling limits are positive: 0 would refuse every request."
+  }
+}
+
+variable "prefixo_url" {
+  description = <<-EOT
+    Base of the API's URL where the endpoint does not answer on a host of its own: the URL is then
+    <prefix>/<api id>/$default. null on AWS, where the API has its own host name.
+  EOT
+  type        = string
+  default     = null
+  nullable    = true
+
+  validation {
+    condition     = var.prefixo_url == null || can(regex("^https?://[^/]+(/.*[^/])?$", var.prefixo_url))
+    error_message = "prefixo_url is an http(s) URL without a trailing slash."
+  }
+}
+
+variable "retencao_logs_dias" {
+  description = "Days the access log is kept."
+  type        = number
+}
+
+variable "tags" {
+  description = "Tags on top of the provider's default tags."
+  type        = map(string)
+  default     = {}
+}

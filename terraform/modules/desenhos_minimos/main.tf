@@ -1,0 +1,120 @@
+# The designs the labs start from, and the gateway stand-in. Each is deployed only when its variable says so.
+
+# --- gateway stand-in ----------------------------------------------------------------------------------------------
+
+resource "aws_dynamodb_table" "gateway" {
+  count = var.habilitar_gateway_simulado ? 1 : 0
+
+  name         = "cesta-gateway-simulado"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "pk"
+  range_key    = "sk"
+
+  attribute {
+    name = "pk"
+    type = "S"
+  }
+  attribute {
+    name = "sk"
+    type = "S"
+  }
+}
+
+# The stand-in's key is made here and stays out of the plan and the state: the argument is write-only, and a new value is
+# written only when the version changes.
+resource "aws_ssm_parameter" "chave_gateway" {
+  count = var.habilitar_gateway_simulado ? 1 : 0
+
+  name             = "/cesta/gateway-simulado/chave"
+  description      = "API key the gateway stand-in expects."
+  type             = "SecureString"
+  value_wo         = uuid()
+  value_wo_version = 1
+}
+
+module "gateway_simulado" {
+  source = "../funcao"
+  count  = var.habilitar_gateway_simulado ? 1 : 0
+
+  id_logico          = "GatewaySimulado"
+  contexto           = var.contexto
+  servico            = "cesta"
+  arn_topico_alertas = var.arn_topico_alertas
+
+  ambiente_variaveis = {
+    TABELA_GATEWAY          = aws_dynamodb_table.gateway[0].name
+    PARAMETRO_CHAVE_GATEWAY = aws_ssm_parameter.chave_gateway[0].name
+    ATRASO_LENTO_S          = tostring(var.atraso_lento_s)
+    ATRASO_PADRAO_MS        = tostring(var.atraso_padrao_ms)
+  }
+
+  permissoes = [
+    {
+      sid      = "GuardarMovimentos"
+      acoes    = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"]
+      recursos = [aws_dynamodb_table.gateway[0].arn]
+    },
+    {
+      sid      = "LerChaveEsperada"
+      acoes    = ["ssm:GetParameter"]
+      recursos = [aws_ssm_parameter.chave_gateway[0].arn]
+    },
+  ]
+}
+
+module "api_gateway_simulado" {
+  source = "../api"
+  count  = var.habilitar_gateway_simulado ? 1 : 0
+
+  nome               = "cesta-gateway-simulado"
+  prefixo_url        = var.prefixo_url_api
+  retencao_logs_dias = var.contexto.retencao_logs_dias
+
+  rotas = {
+    for rota in ["POST /cobrancas", "GET /cobrancas/{token}", "POST /estornos", "GET /movimentos"] : rota => {
+      nome_funcao   = module.gateway_simulado[0].nome
+      arn_invocacao = module.gateway_simulado[0].arn_invocacao
+    }
+  }
+}
+
+# --- synchronous design --------------------------------------------------------------------------------------------
+
+module "criar_pedido_sincrono" {
+  source = "../funcao"
+  count  = var.habilitar_desenho_minimo ? 1 : 0
+
+  id_logico          = "CriarPedidoSincrono"
+  contexto           = var.contexto
+  servico            = "cesta"
+  arn_topico_alertas = var.arn_topico_alertas
+
+  ambiente_variaveis = {
+    TABELA_PEDIDOS            = var.sincrono.tabela_pedidos
+    TABELA_ESTOQUE            = var.sincrono.tabela_estoque
+    URL_GATEWAY               = var.sincrono.url_gateway
+    PARAMETRO_CHAVE_GATEWAY   = var.sincrono.nome_parametro
+    TIMEOUT_CONEXAO_GATEWAY_S = tostring(var.sincrono.timeout_conexao_s)
+    TIMEOUT_TOTAL_GATEWAY_S   = tostring(var.sincrono.timeout_total_s)
+    PERMITIR_INJECAO_FALHAS   = tostring(var.permitir_injecao_falhas)
+  }
+
+  # Two services' tables in one role: that is the defect this design shows.
+  permissoes = [
+    {
+      sid      = "Reservar"
+      acoes    = ["dynamodb:UpdateItem"]
+      recursos = [var.sincrono.arn_tabela_estoque]
+    },
+    {
+      sid      = "GravarPedido"
+      acoes    = ["dynamodb:PutItem"]
+      recursos = [var.sincrono.arn_tabela_pedidos]
+    },
+    {
+      sid      = "LerChaveDoGateway"
+      acoes    = ["ssm:GetParameter"]
+      recursos = [var.sincrono.arn_parametro]
+    },
+  ]
+}

@@ -1,0 +1,132 @@
+# One function: its role, its policy, its log group, its error alarm. Handler, timeout, memory and name are written once,
+# in template.yaml; nothing here repeats them.
+
+locals {
+  modelo       = yamldecode(file(var.contexto.arquivo_modelo))
+  propriedades = local.modelo.Resources[var.id_logico].Properties
+  globais      = local.modelo.Globals.Function
+
+  nome    = local.propriedades.FunctionName
+  timeout = try(local.propriedades.Timeout, local.globais.Timeout)
+  memoria = try(local.propriedades.MemorySize, local.globais.MemorySize)
+
+  espaco_metricas = { cesta = "Cesta", painel = "Cadencia", fila = "Cadencia" }
+
+  variaveis_comuns = {
+    AMBIENTE                     = var.contexto.ambiente
+    LOG_LEVEL                    = var.contexto.nivel_log
+    POWERTOOLS_SERVICE_NAME      = var.servico
+    POWERTOOLS_METRICS_NAMESPACE = local.espaco_metricas[var.servico]
+    # Tracing needs xray:PutTraceSegments on "*", which no business function of this system may have.
+    RASTREAMENTO_ATIVO = "false"
+  }
+
+  permissao_log = {
+    Sid    = "EscreverOProprioLog"
+    Effect = "Allow"
+    Action = ["logs:CreateLogStream", "logs:PutLogEvents"]
+    # The suffix is the log stream, whose name Lambda chooses for each execution environment.
+    Resource = ["${aws_cloudwatch_log_group.esta.arn}:*"]
+  }
+
+  permissoes = [
+    for p in var.permissoes : merge(
+      { Sid = p.sid, Effect = "Allow", Action = sort(p.acoes), Resource = p.recursos },
+      length(p.condicoes) == 0 ? {} : {
+        Condition = {
+          for teste in distinct([for c in p.condicoes : c.teste]) :
+          teste => { for c in p.condicoes : c.chave => c.valores if c.teste == teste }
+        }
+      },
+    )
+  ]
+}
+
+resource "aws_iam_role" "esta" {
+  name                 = "${local.nome}-role"
+  description          = "Execution role of ${local.nome}: its own table, queue or secret and nothing else."
+  max_session_duration = 3600
+
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "lambda.amazonaws.com" }
+      Condition = { StringEquals = { "aws:SourceAccount" = var.contexto.conta } }
+    }]
+  })
+
+  tags = var.tags
+}
+
+resource "aws_iam_role_policy" "esta" {
+  name = "${local.nome}-policy"
+  role = aws_iam_role.esta.name
+
+  policy = jsonencode({
+    Version   = "2012-10-17"
+    Statement = concat([local.permissao_log], local.permissoes)
+  })
+
+  lifecycle {
+    precondition {
+      condition     = var.recurso_curinga_justificado != null || !contains(flatten([for p in var.permissoes : p.recursos]), "*")
+      error_message = "${var.id_logico}: the resource \"*\" needs recurso_curinga_justificado."
+    }
+  }
+}
+
+# Declared here, else Lambda makes it at the first invocation, keeps it for ever and destroy leaves it behind.
+resource "aws_cloudwatch_log_group" "esta" {
+  name              = "/aws/lambda/${local.nome}"
+  retention_in_days = var.contexto.retencao_logs_dias
+  tags              = var.tags
+}
+
+resource "aws_lambda_function" "esta" {
+  function_name = local.nome
+  description   = "${var.servico}: ${local.propriedades.Handler}"
+  role          = aws_iam_role.esta.arn
+
+  s3_bucket        = var.contexto.artefato.bucket
+  s3_key           = var.contexto.artefato.chave
+  source_code_hash = var.contexto.artefato.hash
+
+  runtime       = var.contexto.runtime
+  architectures = [var.contexto.arquitetura]
+  handler       = local.propriedades.Handler
+  timeout       = local.timeout
+  memory_size   = local.memoria
+
+  reserved_concurrent_executions = var.concorrencia_reservada
+
+  environment {
+    variables = merge(local.variaveis_comuns, var.ambiente_variaveis)
+  }
+
+  tags = var.tags
+
+  # The function never runs before it may write its log, and its log group outlives it on destroy.
+  depends_on = [aws_iam_role_policy.esta, aws_cloudwatch_log_group.esta]
+}
+
+resource "aws_cloudwatch_metric_alarm" "erros" {
+  alarm_name        = "${local.nome}-erros"
+  alarm_description = "${local.nome}: mais de ${var.alarme_erros.limiar} erros em ${var.alarme_erros.periodo_s} s. Veja o log ${aws_cloudwatch_log_group.esta.name}."
+
+  namespace           = "AWS/Lambda"
+  metric_name         = "Errors"
+  dimensions          = { FunctionName = local.nome }
+  statistic           = "Sum"
+  period              = var.alarme_erros.periodo_s
+  evaluation_periods  = var.alarme_erros.periodos
+  comparison_operator = "GreaterThanThreshold"
+  threshold           = var.alarme_erros.limiar
+  treat_missing_data  = "notBreaching"
+
+  alarm_actions = [var.arn_topico_alertas]
+  ok_actions    = [var.arn_topico_alertas]
+
+  tags = var.tags
+}

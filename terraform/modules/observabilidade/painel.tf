@@ -1,0 +1,97 @@
+# Dashboard cesta-saga: one widget per question, titled by the question. The functions are called by their direct ARN, so
+# their counts are LambdaFunction* (lambda:invoke would publish ServiceIntegration* and leave these widgets empty).
+
+locals {
+  perguntas = [
+    {
+      pergunta = "Quantas sagas esperam uma pessoa agora? (acima de 0 por 5 min: alarme)"
+      estat    = "Maximum"
+      periodo  = 300
+      metricas = [["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", var.filas.compensacao_falhou, { label = "Na fila humana" }]]
+      linha    = 0
+    },
+    {
+      pergunta = "As falhas são de cobrança ou de confirmação? (só LiberarEstoque: cobrança; EstornarPagamento também: confirmação)"
+      estat    = "Sum"
+      periodo  = 300
+      metricas = [
+        ["AWS/States", "LambdaFunctionsScheduled", "LambdaFunctionArn", var.funcoes["LiberarEstoque"], { label = "LiberarEstoque" }],
+        ["AWS/States", "LambdaFunctionsScheduled", "LambdaFunctionArn", var.funcoes["EstornarPagamento"], { label = "EstornarPagamento" }],
+      ]
+      linha = null
+    },
+    {
+      pergunta = "Alguma execução falhou de vez? (acima de 0: alarme)"
+      estat    = "Sum"
+      periodo  = 300
+      metricas = [
+        ["AWS/States", "ExecutionsFailed", "StateMachineArn", var.arn_maquina_saga, { label = "FAILED" }],
+        ["AWS/States", "ExecutionsTimedOut", "StateMachineArn", var.arn_maquina_saga, { label = "TIMED_OUT" }],
+        ["AWS/States", "ExecutionsAborted", "StateMachineArn", var.arn_maquina_saga, { label = "ABORTED" }],
+      ]
+      linha = 0
+    },
+    {
+      pergunta = "A saga está mais lenta que o normal? (p99 da duração, ms)"
+      estat    = "p99"
+      periodo  = 300
+      metricas = [["AWS/States", "ExecutionTime", "StateMachineArn", var.arn_maquina_saga, { label = "p99" }]]
+      linha    = var.limiar_duracao_p99_ms
+    },
+    {
+      pergunta = "A idempotência das execuções está atuando? (ExecutionAlreadyExists: informação, não alarme)"
+      estat    = "Sum"
+      periodo  = 300
+      metricas = [["Cesta", "ExecutionAlreadyExists", "service", "cesta", { label = "Pedidos repetidos" }]]
+      linha    = null
+    },
+    {
+      pergunta = "A fila de entrada está acumulando? (crescendo por 10 min)"
+      estat    = "Maximum"
+      periodo  = 60
+      metricas = [
+        ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", var.filas.pedidos_criados, { label = "Esperando" }],
+        ["AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", var.filas.pedidos_criados, { label = "Idade da mais antiga (s)", yAxis = "right" }],
+      ]
+      linha = null
+    },
+    {
+      pergunta = "Quanto tempo o estoque fica reservado antes da compensação? (ms)"
+      estat    = "p99"
+      periodo  = 300
+      metricas = [
+        ["Cesta", "TempoReservadoAteLiberar", "service", "cesta", { label = "p99" }],
+        ["Cesta", "TempoReservadoAteLiberar", "service", "cesta", { label = "médio", stat = "Average" }],
+      ]
+      linha = null
+    },
+  ]
+}
+
+resource "aws_cloudwatch_dashboard" "saga" {
+  dashboard_name = "cesta-saga"
+
+  dashboard_body = jsonencode({
+    widgets = [
+      for i, p in local.perguntas : {
+        type   = "metric"
+        x      = (i % 3) * 8
+        y      = floor(i / 3) * 6
+        width  = 8
+        height = 6
+        properties = merge(
+          {
+            title   = p.pergunta
+            view    = "timeSeries"
+            region  = var.regiao
+            stat    = p.estat
+            period  = p.periodo
+            metrics = p.metricas
+            yAxis   = { left = { min = 0 } }
+          },
+          p.linha == null ? {} : { annotations = { horizontal = [{ label = "limite", value = p.linha }] } },
+        )
+      }
+    ]
+  })
+}

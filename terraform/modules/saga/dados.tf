@@ -1,0 +1,108 @@
+# Tables and queues of the saga. Names and values come from the specification's table "Resources, exactly".
+
+locals {
+  # Built from names where a reference would make a cycle or a queue wait for another one.
+  arn_fila_pedidos_criados = "arn:${var.contexto.particao}:sqs:${var.contexto.regiao}:${var.contexto.conta}:cesta-pedidos-criados"
+}
+
+resource "aws_dynamodb_table" "estoque" {
+  name         = "cesta-estoque"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "sku"
+
+  attribute {
+    name = "sku"
+    type = "S"
+  }
+
+  point_in_time_recovery {
+    enabled = true
+  }
+}
+
+resource "aws_dynamodb_table" "pedidos" {
+  name         = "cesta-pedidos"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "pedidoId"
+
+  attribute {
+    name = "pedidoId"
+    type = "S"
+  }
+
+  point_in_time_recovery {
+    enabled = true
+  }
+}
+
+# The answers already given at the HTTP edge, by Idempotency-Key. They expire, so there is nothing to recover to a point in time.
+resource "aws_dynamodb_table" "idempotencia_api" {
+  name         = "cesta-idempotencia-api"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "chave"
+
+  attribute {
+    name = "chave"
+    type = "S"
+  }
+
+  ttl {
+    attribute_name = "expiraEm"
+    enabled        = true
+  }
+}
+
+resource "aws_sqs_queue" "pedidos_criados_dlq" {
+  name                      = "cesta-pedidos-criados-dlq"
+  message_retention_seconds = 1209600
+  sqs_managed_sse_enabled   = true
+
+  # Inline, with the source's ARN built from its name: the separate resource would make apply wait for the queue once more.
+  redrive_allow_policy = jsonencode({
+    redrivePermission = "byQueue"
+    sourceQueueArns   = [local.arn_fila_pedidos_criados]
+  })
+
+  policy = local.politica_somente_tls["cesta-pedidos-criados-dlq"]
+}
+
+resource "aws_sqs_queue" "pedidos_criados" {
+  name                       = "cesta-pedidos-criados"
+  visibility_timeout_seconds = 30
+  message_retention_seconds  = 86400
+  sqs_managed_sse_enabled    = true
+
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = aws_sqs_queue.pedidos_criados_dlq.arn
+    maxReceiveCount     = 5
+  })
+
+  policy = local.politica_somente_tls["cesta-pedidos-criados"]
+}
+
+# No redrive: a message leaves this queue only by a person's hand.
+resource "aws_sqs_queue" "compensacao_falhou" {
+  name                      = "cesta-compensacao-falhou"
+  message_retention_seconds = 1209600
+  sqs_managed_sse_enabled   = true
+
+  policy = local.politica_somente_tls["cesta-compensacao-falhou"]
+}
+
+locals {
+  politica_somente_tls = {
+    for fila in ["cesta-pedidos-criados", "cesta-pedidos-criados-dlq", "cesta-compensacao-falhou"] :
+    fila => !var.contexto.exigir_tls ? null : jsonencode({
+      Version = "2012-10-17"
+      Statement = [{
+        Sid    = "SomenteTls"
+        Effect = "Deny"
+        # A denial names everyone and every action, so that nothing slips past it.
+        Principal = "*"
+        Action    = "sqs:*"
+        Resource  = "arn:${var.contexto.particao}:sqs:${var.contexto.regiao}:${var.contexto.conta}:${fila}"
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      }]
+    })
+  }
+}

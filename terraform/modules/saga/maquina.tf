@@ -1,0 +1,115 @@
+# The state machine. Its role may invoke exactly the functions it orchestrates, update orders and write to the human queue.
+
+locals {
+  nome_maquina = "cesta-saga-pedido"
+  arn_maquina  = "arn:${var.contexto.particao}:states:${var.contexto.regiao}:${var.contexto.conta}:stateMachine:${local.nome_maquina}"
+  arn_execucao = "arn:${var.contexto.particao}:states:${var.contexto.regiao}:${var.contexto.conta}:execution:${local.nome_maquina}"
+
+  definicao = templatefile(var.arquivo_asl, {
+    particao                    = var.contexto.particao
+    regiao                      = var.contexto.regiao
+    conta                       = var.contexto.conta
+    funcao_reservar_estoque     = module.reservar_estoque.nome
+    funcao_cobrar_pagamento     = module.cobrar_pagamento.nome
+    funcao_confirmar_pedido     = module.confirmar_pedido.nome
+    funcao_estornar_pagamento   = module.estornar_pagamento.nome
+    funcao_liberar_estoque      = module.liberar_estoque.nome
+    tabela_pedidos              = aws_dynamodb_table.pedidos.name
+    url_fila_compensacao_falhou = aws_sqs_queue.compensacao_falhou.url
+  })
+}
+
+resource "aws_iam_role" "maquina" {
+  name                 = "${local.nome_maquina}-role"
+  description          = "Role of the state machine ${local.nome_maquina}."
+  max_session_duration = 3600
+
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "states.amazonaws.com" }
+      Condition = {
+        StringEquals = { "aws:SourceAccount" = var.contexto.conta }
+        ArnEquals    = { "aws:SourceArn" = local.arn_maquina }
+      }
+    }]
+  })
+}
+
+resource "aws_iam_role_policy" "maquina" {
+  name = "${local.nome_maquina}-policy"
+  role = aws_iam_role.maquina.name
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid    = "InvocarAsFuncoesQueOrquestra"
+        Effect = "Allow"
+        Action = ["lambda:InvokeFunction"]
+        Resource = [
+          module.reservar_estoque.arn,
+          module.cobrar_pagamento.arn,
+          module.confirmar_pedido.arn,
+          module.estornar_pagamento.arn,
+          module.liberar_estoque.arn,
+        ]
+      },
+      {
+        # Update only: PutItem would let a state replace a whole order, history included.
+        Sid      = "RegistrarNoPedido"
+        Effect   = "Allow"
+        Action   = ["dynamodb:UpdateItem"]
+        Resource = [aws_dynamodb_table.pedidos.arn]
+      },
+      {
+        Sid      = "AvisarPessoas"
+        Effect   = "Allow"
+        Action   = ["sqs:SendMessage"]
+        Resource = [aws_sqs_queue.compensacao_falhou.arn]
+      },
+      {
+        Sid    = "EntregarLogs"
+        Effect = "Allow"
+        Action = [
+          "logs:CreateLogDelivery",
+          "logs:DeleteLogDelivery",
+          "logs:DescribeLogGroups",
+          "logs:DescribeResourcePolicies",
+          "logs:GetLogDelivery",
+          "logs:ListLogDeliveries",
+          "logs:PutResourcePolicy",
+          "logs:UpdateLogDelivery",
+        ]
+        # CloudWatch Logs defines no resource type for the log-delivery API actions, so "*" is the only value they accept:
+        # https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html#cloudwatch-iam-policy
+        Resource = ["*"]
+      },
+    ]
+  })
+}
+
+resource "aws_cloudwatch_log_group" "maquina" {
+  name              = "/aws/vendedlogs/states/${local.nome_maquina}"
+  retention_in_days = 30
+}
+
+resource "aws_sfn_state_machine" "saga" {
+  name       = local.nome_maquina
+  type       = "STANDARD"
+  role_arn   = aws_iam_role.maquina.arn
+  definition = local.definicao
+
+  # Execution data is logged because the log is where an operator reads what a step received. It carries cartaoToken, which
+  # is the gateway's single-merchant token and never a card number (the API refuses those).
+  logging_configuration {
+    log_destination        = "${aws_cloudwatch_log_group.maquina.arn}:*"
+    level                  = "ALL"
+    include_execution_data = true
+  }
+
+  # Creating the machine tests the log delivery with the role, so its policy has to be there first.
+  depends_on = [aws_iam_role_policy.maquina]
+}

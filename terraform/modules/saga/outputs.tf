@@ -1,0 +1,52 @@
+output "arn_maquina_saga" {
+  description = "ARN of the state machine cesta-saga-pedido."
+  value       = aws_sfn_state_machine.saga.arn
+}
+
+output "nome_papel_maquina" {
+  description = "Name of the state machine's role."
+  value       = aws_iam_role.maquina.name
+}
+
+output "filas" {
+  description = "The saga's queues: name, URL and ARN of each."
+  value = {
+    for chave, fila in {
+      pedidos_criados     = aws_sqs_queue.pedidos_criados
+      pedidos_criados_dlq = aws_sqs_queue.pedidos_criados_dlq
+      compensacao_falhou  = aws_sqs_queue.compensacao_falhou
+    } : chave => { nome = fila.name, url = fila.url, arn = fila.arn }
+  }
+}
+
+output "tabelas" {
+  description = "The saga's tables: name and ARN of each."
+  value = {
+    for chave, tabela in {
+      estoque          = aws_dynamodb_table.estoque
+      pedidos          = aws_dynamodb_table.pedidos
+      idempotencia_api = aws_dynamodb_table.idempotencia_api
+    } : chave => { nome = tabela.name, arn = tabela.arn }
+  }
+}
+
+output "funcoes" {
+  description = "The saga's functions by logical id: name, ARN, invoke ARN, role name."
+  value = {
+    for id, f in {
+      CriarPedido       = module.criar_pedido
+      ConsultarPedido   = module.consultar_pedido
+      IniciarSaga       = module.iniciar_saga
+      ReservarEstoque   = module.reservar_estoque
+      CobrarPagamento   = module.cobrar_pagamento
+      ConfirmarPedido   = module.confirmar_pedido
+      EstornarPagamento = module.estornar_pagamento
+      LiberarEstoque    = module.liberar_estoque
+    } : id => { nome = f.nome, arn = f.arn, arn_invocacao = f.arn_invocacao, papel = f.nome_papel }
+  }
+}
+
+output "grupo_log_maquina" {
+  description = "Name of the state machine's log group."
+  value       = aws_cloudwatch_log_group.maquina.name
+}

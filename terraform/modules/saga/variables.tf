@@ -1,0 +1,64 @@
+variable "contexto" {
+  description = "What every function of the deployment shares; see modules/funcao."
+  type = object({
+    arquivo_modelo = string
+    artefato = object({
+      bucket = string
+      chave  = string
+      hash   = string
+    })
+    runtime            = string
+    arquitetura        = string
+    ambiente           = string
+    particao           = string
+    regiao             = string
+    conta              = string
+    nivel_log          = string
+    retencao_logs_dias = number
+    exigir_tls         = bool
+  })
+}
+
+variable "arn_topico_alertas" {
+  description = "ARN of the topic the alarms of the functions notify."
+  type        = string
+}
+
+variable "arquivo_asl" {
+  description = "Path of the state machine's template, asl/saga-pedido.asl.json."
+  type        = string
+}
+
+variable "gateway" {
+  description = "The payment gateway: base URL, SSM parameter of its API key, and the client's connection and whole-call limits in seconds."
+  type = object({
+    url               = string
+    nome_parametro    = string
+    arn_parametro     = string
+    timeout_conexao_s = number
+    timeout_total_s   = number
+  })
+
+  validation {
+    condition     = can(regex("^https?://", var.gateway.url))
+    error_message = "gateway.url is an http(s) URL."
+  }
+  validation {
+    condition     = var.gateway.timeout_conexao_s > 0 && var.gateway.timeout_conexao_s < var.gateway.timeout_total_s
+    error_message = "The connection limit is above zero and below the limit of the whole call."
+  }
+}
+
+variable "limites" {
+  description = "Bounds of what the API accepts: units of one order and value in centavos."
+  type = object({
+    quantidade_maxima     = number
+    valor_maximo_centavos = number
+  })
+}
+
+variable "permitir_injecao_falhas" {
+  description = "Whether an order may carry forcarFalhaConfirmar and forcarFalhaEstorno; only for the proofs."
+  type        = bool
+  default     = false
+}

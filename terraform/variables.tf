@@ -1,0 +1,240 @@
+# --- where -----------------------------------------------------------------------------------------------------------
+
+variable "ambiente" {
+  description = "Name of the environment (local, homologacao, producao…). producao refuses stand-ins and fault injection."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,19}$", var.ambiente))
+    error_message = "ambiente has 2 to 20 characters: lower-case letters, digits and hyphens, starting with a letter."
+  }
+}
+
+variable "regiao" {
+  description = "AWS region."
+  type        = string
+  default     = "sa-east-1"
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.regiao))
+    error_message = "regiao is an AWS region, such as sa-east-1."
+  }
+}
+
+variable "s3_estilo_caminho" {
+  description = "Address S3 as endpoint/bucket; for endpoints that do not answer on bucket.endpoint."
+  type        = bool
+  default     = false
+}
+
+variable "prefixo_url_api" {
+  description = "Base of API URLs where APIs have no host of their own (<prefix>/<api id>/$default); null on AWS."
+  type        = string
+  default     = null
+  nullable    = true
+}
+
+variable "exigir_tls" {
+  description = "Whether queues, topic and bucket refuse requests without TLS; false only where the endpoint speaks plain HTTP."
+  type        = bool
+  default     = true
+
+  validation {
+    condition     = var.exigir_tls || contains(["local", "localstack"], var.ambiente)
+    error_message = "exigir_tls is false only in ambiente local or localstack."
+  }
+}
+
+# --- code ------------------------------------------------------------------------------------------------------------
+
+variable "arquivo_artefato" {
+  description = "Path of the zip every function runs, as the build makes it; relative paths start at this folder."
+  type        = string
+
+  validation {
+    condition     = fileexists(var.arquivo_artefato)
+    error_message = "arquivo_artefato does not exist: build it first."
+  }
+}
+
+variable "arquivo_modelo" {
+  description = "Path of template.yaml, where handler, timeout, memory and name of each function are written; null is the repository's."
+  type        = string
+  default     = null
+  nullable    = true
+}
+
+variable "runtime" {
+  description = "Lambda runtime of every function."
+  type        = string
+  default     = "python3.13"
+
+  validation {
+    condition     = contains(["python3.13", "python3.14", "provided.al2023"], var.runtime)
+    error_message = "runtime is python3.13, python3.14 or provided.al2023 (an artifact that carries its own bootstrap)."
+  }
+}
+
+variable "arquitetura" {
+  description = "Instruction set of every function; the artifact's wheels must match it."
+  type        = string
+  default     = "arm64"
+
+  validation {
+    condition     = contains(["arm64", "x86_64"], var.arquitetura)
+    error_message = "arquitetura is arm64 or x86_64."
+  }
+}
+
+# --- behaviour -------------------------------------------------------------------------------------------------------
+
+variable "nivel_log" {
+  description = "LOG_LEVEL of every function."
+  type        = string
+  default     = "INFO"
+
+  validation {
+    condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR"], var.nivel_log)
+    error_message = "nivel_log is DEBUG, INFO, WARNING or ERROR."
+  }
+}
+
+variable "retencao_logs_dias" {
+  description = "Days the functions' and APIs' logs are kept."
+  type        = number
+  default     = 30
+
+  validation {
+    condition     = contains([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365], var.retencao_logs_dias)
+    error_message = "retencao_logs_dias is one of the periods CloudWatch Logs accepts: 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365."
+  }
+}
+
+variable "limites_pedido" {
+  description = "Bounds of what the API accepts: units of one order and value in centavos."
+  type = object({
+    quantidade_maxima     = optional(number, 1000)
+    valor_maximo_centavos = optional(number, 10000000)
+  })
+  default = {}
+
+  validation {
+    condition     = var.limites_pedido.quantidade_maxima >= 1 && var.limites_pedido.valor_maximo_centavos >= 1
+    error_message = "Both bounds are at least 1."
+  }
+}
+
+variable "limite_requisicoes" {
+  description = "Throttling of the public API: steady requests per second and burst."
+  type = object({
+    por_segundo = optional(number, 200)
+    rajada      = optional(number, 400)
+  })
+  default = {}
+}
+
+variable "limiar_duracao_p99_ms" {
+  description = "Execution time (p99, ms) above which the saga is slower than normal."
+  type        = number
+  default     = 30000
+}
+
+variable "chave_kms_alertas" {
+  description = "ARN of a customer managed KMS key for the alert topic; null leaves it without KMS. See modules/observabilidade."
+  type        = string
+  default     = null
+  nullable    = true
+}
+
+# --- gateway ---------------------------------------------------------------------------------------------------------
+
+variable "url_gateway" {
+  description = "Base URL of the payment gateway, without a trailing slash; null when the stand-in is deployed."
+  type        = string
+  default     = null
+  nullable    = true
+
+  validation {
+    condition     = var.url_gateway == null || can(regex("^https://[^/]+(/.*[^/])?$", var.url_gateway))
+    error_message = "url_gateway is an https URL without a trailing slash: it carries card tokens and an API key."
+  }
+  validation {
+    condition     = (var.url_gateway != null) != var.habilitar_gateway_simulado
+    error_message = "Give url_gateway or set habilitar_gateway_simulado, not both and not neither."
+  }
+}
+
+variable "chave_gateway" {
+  description = "API key of the gateway at url_gateway (pass it as TF_VAR_chave_gateway). It goes to a SecureString and never to the plan or the state."
+  type        = string
+  default     = null
+  nullable    = true
+  sensitive   = true
+  ephemeral   = true
+
+  validation {
+    condition     = var.habilitar_gateway_simulado || try(length(var.chave_gateway) >= 8, false)
+    error_message = "A real gateway needs chave_gateway (at least 8 characters)."
+  }
+}
+
+variable "versao_chave_gateway" {
+  description = "Raise it by one to write a new chave_gateway: Terraform cannot see that a write-only value changed."
+  type        = number
+  default     = 1
+}
+
+variable "timeouts_gateway" {
+  description = "Limits of a gateway call in seconds: the connection and the whole call, retries included. Both end before the function's timeout."
+  type = object({
+    conexao_s = optional(number, 2)
+    total_s   = optional(number, 4)
+  })
+  default = {}
+}
+
+# --- stand-ins, minimal designs and fault injection ------------------------------------------------------------------
+
+variable "habilitar_gateway_simulado" {
+  description = "Deploy the gateway stand-in and charge through it."
+  type        = bool
+  default     = false
+
+  validation {
+    condition     = !(var.habilitar_gateway_simulado && var.ambiente == "producao")
+    error_message = "The gateway stand-in is never deployed to producao: orders would be confirmed without a charge."
+  }
+}
+
+variable "habilitar_desenho_minimo" {
+  description = "Deploy the synchronous design the saga replaces (cesta-criar-pedido-sincrono), to show its defect."
+  type        = bool
+  default     = false
+
+  validation {
+    condition     = !(var.habilitar_desenho_minimo && var.ambiente == "producao")
+    error_message = "The minimal design is never deployed to producao: it loses reservations by construction."
+  }
+}
+
+variable "permitir_injecao_falhas" {
+  description = "Let an order ask for a failure (forcarFalhaConfirmar, forcarFalhaEstorno, forcarInterrupcaoAposReserva)."
+  type        = bool
+  default     = false
+
+  validation {
+    condition     = !(var.permitir_injecao_falhas && var.ambiente == "producao")
+    error_message = "Fault injection is never switched on in producao."
+  }
+}
+
+variable "atraso_lento_s" {
+  description = "Seconds the stand-in takes to answer a slow card: above timeouts_gateway.total_s, so that the client gives up first."
+  type        = number
+  default     = 6
+
+  validation {
+    condition     = !var.habilitar_gateway_simulado || var.atraso_lento_s > var.timeouts_gateway.total_s
+    error_message = "atraso_lento_s is above timeouts_gateway.total_s, else the slow card would not be slow."
+  }
+}
