@@ -1,0 +1,17 @@
+# The second, stricter engine (LocalStack without Docker) and the conformance probes. Included by the main Makefile.
+.PHONY: localstack-setup localstack-up localstack-down localstack-status conformance
+
+localstack-setup: ## Instala o LocalStack (Python 3.13, Java 17) sem subir nada
+	@.venv/bin/python -m engine.localstack setup
+
+localstack-up: ## Sobe o segundo motor, mais rigoroso, sem Docker (use depois ALVO=localstack)
+	@.venv/bin/python -m engine.localstack up
+
+localstack-down: ## Para o segundo motor e tudo o que ele iniciou
+	@.venv/bin/python -m engine.localstack down
+
+localstack-status:
+	@.venv/bin/python -m engine.localstack status
+
+conformance: ## Sonda o comportamento do alvo (ALVO=local|localstack|aws) e refaz docs/fidelity.md
+	@.venv/bin/python -m conformidade --alvo $(or $(ALVO),local) $(SONDAS)
