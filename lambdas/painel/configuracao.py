@@ -8,3 +8,9 @@ class ConfiguracaoConsumidor(Configuracao):
 
     tabela_painel: str
     arn_topico_reposicao: str
+
+
+class ConfiguracaoReprocesso(ConfiguracaoConsumidor):
+    """As the consumer's, plus the on-failure queue's URL (``URL_DLQ_CONSUMIDOR``)."""
+
+    url_dlq_consumidor: str
