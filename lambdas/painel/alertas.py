@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
 
 TITULO = "Pedido cancelado apos separado — reposicao de estoque"
-# SNS refuses a subject that is not ASCII (https://docs.aws.amazon.com/sns/latest/api/API_Publish.html), and the title has a dash.
+# SNS refuses a subject that is not ASCII (https://docs.aws.amazon.com/sns/latest/api/API_Publish.html), and the title
+# has a dash.
 ASSUNTO = TITULO.replace("—", "-")
 
 

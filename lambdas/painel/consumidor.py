@@ -36,10 +36,10 @@ def _dependencias() -> tuple[RepositorioPainel, PublicadorAlertas]:
 def handler(evento: dict[str, Any], contexto: Any) -> dict[str, Any]:
     """Write each status change of a batch of stream records, in order, up to the first that fails.
 
-    Meets duplicate (the platform re-sends everything from the lowest failed record, and sends at least once anyway): the
-    log is keyed by sequence number, and an alert already published is not published again. Meets do after undo (a record
-    that arrives after a later one of the same order, brought back from the on-failure queue): ATUAL only moves forward.
-    Undo before do does not arise: a transition depends on no other.
+    Meets duplicate (the platform re-sends everything from the lowest failed record, and sends at least once anyway):
+    the log is keyed by sequence number, and an alert already published is not published again. Meets do after undo (a
+    record that arrives after a later one of the same order, brought back from the on-failure queue): ATUAL only moves
+    forward. Undo before do does not arise: a transition depends on no other.
 
     Returns
     -------

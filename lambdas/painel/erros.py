@@ -6,7 +6,8 @@ from comum.erros import ErroDefinitivo, ErroTransitorio
 class RegistroInvalidoError(ErroDefinitivo):
     """A stream record that cannot be read: wrong shape, or an image missing (stream not NEW_AND_OLD_IMAGES).
 
-    The same record fails the same way every time; bisect isolates it and the mapping's on-failure queue keeps its position.
+    The same record fails the same way every time; bisect isolates it and the mapping's on-failure queue keeps its
+    position.
     """
 
 

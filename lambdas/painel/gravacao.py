@@ -30,9 +30,10 @@ class Gravador:
     2. ATUAL, if this is the latest;
     3. the alert, if the claim is still PENDENTE, and then PUBLICADO.
 
-    Steps 1 and 2 repeat without effect. Step 3 has one window: the topic accepted the message and the process died, or the
-    answer was lost, before PUBLICADO was written. Then the re-sent record publishes again, with the same ``idAlerta``. The
-    other order (mark, then publish) would close the window by losing alerts, which is what this system exists to stop.
+    Steps 1 and 2 repeat without effect. Step 3 has one window: the topic accepted the message and the process died,
+    or the answer was lost, before PUBLICADO was written. Then the re-sent record publishes again, with the same
+    ``idAlerta``. The other order (mark, then publish) would close the window by losing alerts, which is what this
+    system exists to stop.
     """
 
     def __init__(self, repositorio: Repositorio, publicador: Publicador) -> None:

@@ -1,8 +1,8 @@
 """A batch of one shard, processed up to the first failure.
 
 On streams the platform takes the lowest failed sequence number as its checkpoint and sends again everything from it
-(https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html): work done past the first failure is
-work done twice. So the batch stops there.
+(https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html): work done past the first
+failure is work done twice. So the batch stops there.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,9 @@ MARGEM_MS = 4_000
 class LoteFalhouError(ErroTransitorio):
     """The first record of the batch failed: nothing to checkpoint, so the whole invocation fails.
 
-    Answering "failed from the first" would be bisected *at* that record, that is, not at all, and after the last attempt
-    the good records behind it would be discarded with it. A failed invocation is bisected in halves, which isolates the
-    bad record (same page, "Bisecting a batch").
+    Answering "failed from the first" would be bisected *at* that record, that is, not at all, and after the last
+    attempt the good records behind it would be discarded with it. A failed invocation is bisected in halves, which
+    isolates the bad record (same page, "Bisecting a batch").
     """
 
 
@@ -33,8 +33,8 @@ class LoteDoStream(BatchProcessor):
     Parameters
     ----------
     tempo_restante_ms : Callable[[], int]
-        Milliseconds left for this invocation; with less than ``MARGEM_MS`` no record is started, so that what was done is
-        checkpointed instead of being thrown away with a timeout.
+        Milliseconds left for this invocation; with less than ``MARGEM_MS`` no record is started, so that what was
+        done is checkpointed instead of being thrown away with a timeout.
     """
 
     def __init__(self, tempo_restante_ms: Callable[[], int]) -> None:

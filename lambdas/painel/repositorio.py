@@ -55,8 +55,8 @@ class RepositorioPainel:
     def registrar_transicao(self, transicao: Transicao, gravado_em: str) -> Registro:
         """Append the transition and, in the same write, claim its alert and its place in the store's restock list.
 
-        Duplicate: the key is the stream's sequence number, so the condition refuses the second write and answers with the
-        item already there, whose ``alerta`` tells a retry whether the alert still has to go out.
+        Duplicate: the key is the stream's sequence number, so the condition refuses the second write and answers with
+        the item already there, whose ``alerta`` tells a retry whether the alert still has to go out.
         """
         item: Item = {
             "PK": _s(chave_pedido(transicao.pedido_id)),
@@ -80,8 +80,8 @@ class RepositorioPainel:
     def atualizar_atual(self, transicao: Transicao, gravado_em: str) -> bool:
         """Move ATUAL forward to this transition; False when it already shows something later.
 
-        Do after undo: a record re-sent from an earlier checkpoint, or brought back from the on-failure queue, has a lower
-        sequence than the one stored and cannot move the panel backwards. A state rebuilt by reconciliation has no
+        Do after undo: a record re-sent from an earlier checkpoint, or brought back from the on-failure queue, has a
+        lower sequence than the one stored and cannot move the panel backwards. A state rebuilt by reconciliation has no
         sequence, so it is compared by instant instead.
         """
         try:

@@ -42,12 +42,12 @@ def _reprocessador() -> tuple[Reprocessador, Gravador]:
 def handler(evento: dict[str, Any], contexto: Any) -> dict[str, Any]:
     """Reprocess up to ``maximo`` messages (default 10) of ``ffv-lab-consumidor-pedidos-dlq``.
 
-    Meets duplicate (the message, or part of its range, was processed before): same keys as the consumer, so repeating adds
-    nothing. Meets do after undo (the order has moved on since): ATUAL stays. Undo before do does not arise.
+    Meets duplicate (the message, or part of its range, was processed before): same keys as the consumer, so repeating
+    adds nothing. Meets do after undo (the order has moved on since): ATUAL stays. Undo before do does not arise.
 
     A message is deleted only after all its records went through, so a crash anywhere leaves it in the queue. One whose
-    records the stream has dropped (24 h) stays there and is reported as ``vencida``, until ``encerrarVencidas`` is true:
-    to be used after reconciling, which is what makes the gap visible in the panel.
+    records the stream has dropped (24 h) stays there and is reported as ``vencida``, until ``encerrarVencidas`` is
+    true: to be used after reconciling, which is what makes the gap visible in the panel.
 
     Returns
     -------
@@ -60,7 +60,9 @@ def handler(evento: dict[str, Any], contexto: Any) -> dict[str, Any]:
     reprocessador, gravador = _reprocessador()
     relatos: list[dict[str, Any]] = []
     while len(relatos) < maximo and _ha_tempo(contexto):
-        recebidas = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=min(10, maximo - len(relatos)), WaitTimeSeconds=0)
+        recebidas = sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=min(10, maximo - len(relatos)), WaitTimeSeconds=0
+        )
         mensagens = recebidas.get("Messages", [])
         if not mensagens:
             break

@@ -1,8 +1,9 @@
-"""Bringing back what the mapping discarded: from the on-failure message to the records, and through the consumer's code.
+"""Bringing back what the mapping discarded: from the on-failure message to the records, and through the consumer's
+code.
 
 On the way to SQS the platform keeps only where the records are: shard, first and last sequence number
-(https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html). They are read again from the stream, which holds
-them for 24 hours. With an S3 destination the object carries the records themselves and nothing expires.
+(https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html). They are read again from the stream,
+which holds them for 24 hours. With an S3 destination the object carries the records themselves and nothing expires.
 """
 
 import json
@@ -50,7 +51,9 @@ class ObjetoS3:
 
 @dataclass
 class Relato:
-    """What became of one message; ``registros`` and ``transicoes`` count what was read and what was a change of status."""
+    """What became of one message; ``registros`` and ``transicoes`` count what was read and what was a change of
+    status.
+    """
 
     desfecho: Desfecho
     registros: int = 0
@@ -112,8 +115,8 @@ class LeitorDoStream:
         Raises
         ------
         RetencaoEsgotadaError
-            The stream (or the shard) no longer holds all of them: past 24 hours they are trimmed. Raised at the end: what
-            is still there of the range has been yielded by then.
+            The stream (or the shard) no longer holds all of them: past 24 hours they are trimmed. Raised at the end:
+            what is still there of the range has been yielded by then.
         """
         iterador = self._iterador(faixa, do_numero=True)
         aparado = iterador is None
@@ -147,7 +150,9 @@ class LeitorDoStream:
         if do_numero:
             onde = {"ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": faixa.primeira}
         try:
-            return self._cliente.get_shard_iterator(StreamArn=faixa.arn_stream, ShardId=faixa.shard, **onde)["ShardIterator"]
+            return self._cliente.get_shard_iterator(StreamArn=faixa.arn_stream, ShardId=faixa.shard, **onde)[
+                "ShardIterator"
+            ]
         except (
             self._cliente.exceptions.TrimmedDataAccessException,
             self._cliente.exceptions.ResourceNotFoundException,
@@ -197,7 +202,9 @@ class Reprocessador:
         self._s3 = s3
 
     def reprocessar(self, corpo: str) -> Relato:
-        """Bring back what the message points at; the message may be deleted only when the outcome is ``reprocessada``."""
+        """Bring back what the message points at; the message may be deleted only when the outcome is
+        ``reprocessada``.
+        """
         relato = Relato("reprocessada")
         try:
             for origem in ler_mensagem(corpo):

@@ -36,8 +36,8 @@ class Transicao:
     de, para : str
         Status before and after.
     em : str
-        When the table changed: UTC ISO-8601 with milliseconds, from ApproximateCreationDateTime (which AWS rounds down to
-        the second), never from this process's clock, so that a re-sent record says the same.
+        When the table changed: UTC ISO-8601 with milliseconds, from ApproximateCreationDateTime (which AWS rounds
+        down to the second), never from this process's clock, so that a re-sent record says the same.
     sequencia : str
         Stream sequence number, zero-padded to 40 digits: text order is the order of writing.
     """

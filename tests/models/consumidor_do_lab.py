@@ -34,11 +34,10 @@ def _processar(registro: dict[str, Any]) -> None:
     aws.dynamodb().put_item(TableName=tabela, Item=comum | {"SK": {"S": f"TRANSICAO#{mudanca['SequenceNumber']}"}})
     aws.dynamodb().put_item(TableName=tabela, Item=comum | {"SK": {"S": "ATUAL"}, "status": {"S": para}})
     if de == "SEPARADO" and para == "CANCELADO":
+        id_alerta = f"{pk['S'].removeprefix('PEDIDO#')}#{mudanca['SequenceNumber'].zfill(40)}"
         aws.cliente("sns").publish(
             TopicArn=os.environ["ARN_TOPICO_REPOSICAO"],
             Subject=TITULO,
             Message=pk["S"],
-            MessageAttributes={
-                "idAlerta": {"DataType": "String", "StringValue": f"{pk['S'].removeprefix('PEDIDO#')}#{mudanca['SequenceNumber'].zfill(40)}"}
-            },
+            MessageAttributes={"idAlerta": {"DataType": "String", "StringValue": id_alerta}},
         )

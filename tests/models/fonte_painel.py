@@ -58,7 +58,9 @@ def registro(
 
 
 def registros_de(mudancas: Iterable[tuple[str, str]], primeira: int = PRIMEIRA_SEQUENCIA) -> list[Registro]:
-    """Records of a list of (order, new status), each order starting at PENDENTE; a repeated status is a change of another attribute."""
+    """Records of a list of (order, new status), each order starting at PENDENTE; a repeated status is a change of
+    another attribute.
+    """
     status: dict[str, str] = {}
     feitos = []
     for posicao, (pedido, para) in enumerate(mudancas):
@@ -131,8 +133,9 @@ class FalhaInjetada(Exception):
 class Falhas:
     """What goes wrong, call by call, and the alerts the topic accepted.
 
-    ``plano`` yields, for each write or publication: ``ok``, ``antes`` (error, nothing happened), ``depois`` (it happened and
-    the answer was lost), ``morte-antes`` and ``morte-depois`` (the process ended there). When it runs out, all is well.
+    ``plano`` yields, for each write or publication: ``ok``, ``antes`` (error, nothing happened), ``depois`` (it
+    happened and the answer was lost), ``morte-antes`` and ``morte-depois`` (the process ended there). When it runs
+    out, all is well.
     """
 
     plano: Iterator[str] = field(default_factory=lambda: iter(()))

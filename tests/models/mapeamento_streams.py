@@ -44,11 +44,13 @@ RETENCAO_S = 24 * 3600
 ARN_STREAM = "arn:aws:dynamodb:sa-east-1:123456789012:table/pedidos_cadencia/stream/2026-01-01T00:00:00.000"
 
 
-class ProcessoMorto(BaseException):  # noqa: N818 - not an error of the program: the environment was killed
-    """The function's process ended in the middle (timeout, out of memory): nothing after it ran, nothing was answered."""
+class ProcessoMorto(BaseException):
+    """The function's process ended in the middle (timeout, out of memory): nothing after it ran, nothing was
+    answered.
+    """
 
 
-class InvocacaoRecusada(Exception):  # noqa: N818
+class InvocacaoRecusada(Exception):
     """The function could not be invoked at all (throttling): R9."""
 
 
@@ -188,7 +190,7 @@ class ModeloDoMapeamento:
             resposta = self._invocar({"Records": [dict(registro) for registro in lote]})
         except InvocacaoRecusada:
             return RECUSADA
-        except (Exception, ProcessoMorto):
+        except (Exception, ProcessoMorto):  # noqa: BLE001 - any error is a failed invocation
             return INTEIRO
         if not self._mapeamento.resposta_parcial:
             return None

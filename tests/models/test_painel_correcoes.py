@@ -10,7 +10,15 @@ import pytest
 from comum import aws as comum_aws
 from painel import consumidor, gravacao
 from tests.models import consumidor_do_lab
-from tests.models.fonte_painel import EPOCA, PRIMEIRA_SEQUENCIA, Falhas, criar_tabela_painel, itens, registro, registros_de
+from tests.models.fonte_painel import (
+    EPOCA,
+    PRIMEIRA_SEQUENCIA,
+    Falhas,
+    criar_tabela_painel,
+    itens,
+    registro,
+    registros_de,
+)
 from tests.models.mapeamento_streams import Mapeamento, ModeloDoMapeamento, Shard
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
@@ -36,7 +44,9 @@ def preparar(aws: None, monkeypatch: pytest.MonkeyPatch) -> Preparar:
 
 def entregar(handler: Handler, registros: list[dict[str, Any]], mapeamento: Mapeamento | None = None) -> None:
     """Deliver one shard through the model."""
-    ModeloDoMapeamento(mapeamento or Mapeamento(), lambda evento: handler(evento, None)).executar([Shard("s0", registros)])
+    ModeloDoMapeamento(mapeamento or Mapeamento(), lambda evento: handler(evento, None)).executar(
+        [Shard("s0", registros)]
+    )
 
 
 def ordem_da_chave_e_a_da_escrita(handler: Handler, preparar: Preparar) -> None:
@@ -84,7 +94,8 @@ def alerta_nao_repete_na_mesma_entrega_em_dobro(handler: Handler, preparar: Prep
 
 
 def registro_ruim_nao_leva_os_bons_junto(handler: Handler, preparar: Preparar) -> None:
-    # A partial answer at the first record is bisected at that record: the good ones behind it would be discarded with it.
+    # A partial answer at the first record is bisected at that record: the good ones behind it would be discarded with
+    # it.
     preparar([])
     feitos = registros_de([(f"P{n}", "SEPARADO") for n in range(8)])
     del feitos[0]["dynamodb"]["NewImage"]["status"]
@@ -136,7 +147,9 @@ def test_chave_nao_deterministica_e_pega(preparar: Preparar, monkeypatch: pytest
 
 
 def test_atributo_que_nao_e_status_nao_gera_transicao(preparar: Preparar) -> None:
-    """The lab's proof 3 changes another attribute: nothing would be written, so a proof of order must change the status."""
+    """The lab's proof 3 changes another attribute: nothing would be written, so a proof of order must change the
+    status.
+    """
     preparar([])
     entregar(consumidor.handler, [registro("P1", "SEPARADO", "SEPARADO", PRIMEIRA_SEQUENCIA)])
     assert boto3.client("dynamodb").scan(TableName="painel_operacao")["Count"] == 0

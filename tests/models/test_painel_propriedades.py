@@ -1,8 +1,9 @@
 """For any schedule of failures: nothing lost, nothing repeated, order kept, alerts as promised.
 
-The real handler runs against moto; the model of the mapping delivers; hypothesis chooses the changes, the failures (before
-or after each effect, or the process killed there), the interleaving of shards, repeated deliveries, batch size, bisect,
-attempts and what AWS leaves open. What the mapping discards comes back through the real reprocessing code.
+The real handler runs against moto; the model of the mapping delivers; hypothesis chooses the changes, the failures
+(before or after each effect, or the process killed there), the interleaving of shards, repeated deliveries, batch
+size, bisect, attempts and what AWS leaves open. What the mapping discards comes back through the real reprocessing
+code.
 """
 
 import itertools
@@ -69,7 +70,9 @@ def topico(aws: None) -> str:
     return str(boto3.client("sns").create_topic(Name="ffv-lab-alerta-reposicao-estoque")["TopicArn"])
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     mudancas=mudancas,
     plano=st.lists(st.sampled_from(ACOES), max_size=80),
@@ -125,7 +128,9 @@ def test_nada_se_perde_nada_se_repete(
 
 def reprocessar_ate_esvaziar(tabela: str, topico: str, shards: list[Shard], mensagens: list[dict[str, Any]]) -> None:
     """Run the tool over the on-failure messages until none is left; each failure leaves its message where it was."""
-    gravador = Gravador(RepositorioPainel(comum_aws.dynamodb(), tabela), PublicadorAlertas(comum_aws.cliente("sns"), topico))
+    gravador = Gravador(
+        RepositorioPainel(comum_aws.dynamodb(), tabela), PublicadorAlertas(comum_aws.cliente("sns"), topico)
+    )
     reprocessador = Reprocessador(gravador, StreamDeTeste(shards), lambda _: [])
     pendentes = [json.dumps(mensagem) for mensagem in mensagens]
     while pendentes:
