@@ -1,0 +1,44 @@
+"""``python -m provas``: exit status 0 when every proof passed, 1 when one failed, 2 when they could not be run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from rich.console import Console
+
+from provas.alvo import RAIZ, Alvo
+from provas.erros import AlvoNaoImplantadoError, UsoInvalidoError
+from provas.executor import RelatorDeTerminal, executar
+from provas.relatorio import gerar
+from provas.selecao import analisar
+
+
+def principal(argumentos: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for; returns the exit status."""
+    erros = Console(stderr=True, highlight=False)
+    try:
+        selecao = analisar(sys.argv[1:] if argumentos is None else argumentos)
+        escolhidas = selecao.provas()
+        alvo = Alvo.carregar(selecao.alvo)
+        alvo.conferir_no_ar()
+    except (UsoInvalidoError, AlvoNaoImplantadoError) as erro:
+        erros.print(str(erro), markup=False, soft_wrap=True)
+        return 2
+    inicio = datetime.now(UTC)
+    relator = RelatorDeTerminal()
+    with relator.ligado():
+        resultados = executar(escolhidas, alvo, relator)
+    relator.tabela(resultados)
+    arquivo = RAIZ / "build" / "provas" / "relatorio.html"
+    arquivo.parent.mkdir(parents=True, exist_ok=True)
+    arquivo.write_text(gerar(resultados, alvo.nome, inicio), encoding="utf-8")
+    passaram = sum(r.passou for r in resultados)
+    relator.console.print(f"{passaram} de {len(resultados)} provas passaram no alvo {alvo.nome}.", markup=False)
+    relator.console.print(f"Relatório: {arquivo.relative_to(RAIZ)}", markup=False)
+    return 0 if passaram == len(resultados) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(principal())

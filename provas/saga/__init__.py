@@ -1,0 +1,1 @@
+"""The six proofs of the order's saga (Cesta), one file each."""

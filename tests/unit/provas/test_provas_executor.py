@@ -1,0 +1,143 @@
+import io
+from typing import ClassVar
+
+import pytest
+from apoio_provas import ProvaCerta, RelogioFalso, alvo_falso, contexto
+from rich.console import Console
+
+from provas.erros import EsperaEsgotadaError
+from provas.executor import RelatorDeTerminal, executar, executar_uma
+
+
+def prova(relogio=None):
+    return ProvaCerta(contexto(relogio))
+
+
+def test_a_wait_returns_the_value_as_soon_as_it_is_accepted():
+    valores = iter([None, {"status": "RECEBIDO"}, {"status": "CONFIRMADO"}, {"status": "NUNCA"}])
+    relogio = RelogioFalso()
+    visto = prova(relogio).esperar_ate(
+        lambda: next(valores), 10, "pedido CONFIRMADO", ate=lambda p: p and p["status"] == "CONFIRMADO"
+    )
+    assert visto == {"status": "CONFIRMADO"}
+    assert len(relogio.sonecas) == 2
+
+
+def test_a_wait_that_ends_says_what_it_waited_for_and_what_it_saw_last():
+    relogio = RelogioFalso()
+    with pytest.raises(EsperaEsgotadaError) as erro:
+        prova(relogio).esperar_ate(lambda: {"status": "RECEBIDO"}, 3, "pedido CONFIRMADO", ate=lambda p: False)
+    assert erro.value.esperado == "pedido CONFIRMADO em até 3 s"
+    assert "RECEBIDO" in erro.value.visto
+    assert relogio.agora == pytest.approx(3)
+
+
+def test_a_wait_reads_once_more_at_the_limit():
+    relogio = RelogioFalso()
+    assert prova(relogio).esperar_ate(lambda: relogio.agora >= 2, 2, "dois segundos")
+
+
+def test_what_the_condition_raises_is_not_swallowed():
+    with pytest.raises(ZeroDivisionError):
+        prova().esperar_ate(lambda: 1 / 0, 3, "nunca")
+
+
+class ProvaErrada(ProvaCerta):
+    numero = 2
+    limpou: ClassVar[list] = []
+
+    def executar(self):
+        self.ao_limpar("primeiro", lambda: self.limpou.append("primeiro"))
+        self.ao_limpar("quebrado", lambda: 1 / 0)
+        self.ao_limpar("segundo", lambda: self.limpou.append("segundo"))
+        self.conferir("saldo", 10, 9)
+        self.exigir("status", "CONFIRMADO", "RECEBIDO")
+        raise AssertionError("must not go on")
+
+
+def test_a_failed_proof_keeps_what_it_saw_and_still_cleans_up_last_in_first_out():
+    ProvaErrada.limpou = []
+    r = executar_uma("saga", ProvaErrada, contexto())
+    assert not r.passou
+    assert [(c.descricao, c.esperado, c.visto) for c in r.falhas] == [
+        ("saldo", "10", "9"),
+        ("status", "CONFIRMADO", "RECEBIDO"),
+    ]
+    assert ProvaErrada.limpou == ["segundo", "primeiro"]
+    assert any("quebrado" in e for e in r.erros)
+
+
+def test_a_clean_up_that_fails_fails_the_proof():
+    class Suja(ProvaCerta):
+        def executar(self):
+            super().executar()
+            self.ao_limpar("item", lambda: 1 / 0)
+
+    r = executar_uma("saga", Suja, contexto())
+    assert not r.passou
+    assert "item" in r.erros[0]
+
+
+def test_a_proof_that_checks_nothing_does_not_pass():
+    class Vazia(ProvaCerta):
+        def executar(self):
+            pass
+
+    assert not executar_uma("saga", Vazia, contexto()).passou
+
+
+def test_an_unexpected_error_fails_only_its_own_proof():
+    class Quebrada(ProvaCerta):
+        def executar(self):
+            self.conferir("um", 1, 1)
+            raise RuntimeError("boom")
+
+    saida = io.StringIO()
+    relator = RelatorDeTerminal(Console(file=saida, width=120))
+    quebrada, certa = executar([("saga", Quebrada), ("saga", ProvaCerta)], alvo_falso(), relator)
+    assert not quebrada.passou
+    assert certa.passou
+    assert "boom" in saida.getvalue()
+
+
+def test_a_missing_output_fails_loud_instead_of_skipping():
+    class Exigente(ProvaCerta):
+        exige = (("nome_funcao_sincrono", "desenho mínimo ligado"),)
+
+        def executar(self):
+            raise AssertionError("must not run")
+
+    r = executar_uma("saga", Exigente, contexto(nome_funcao_sincrono=None))
+    assert not r.passou
+    assert "nome_funcao_sincrono" in r.erros[0]
+    assert "desenho mínimo ligado" in r.erros[0]
+
+
+def test_evidence_is_gathered_before_the_clean_up_even_after_a_failure():
+    ordem = []
+
+    class Ordenada(ProvaCerta):
+        def executar(self):
+            self.ao_limpar("x", lambda: ordem.append("limpou"))
+            self.exigir("x", 1, 2)
+
+        def recolher(self):
+            ordem.append("recolheu")
+
+    assert not executar_uma("saga", Ordenada, contexto()).passou
+    assert ordem == ["recolheu", "limpou"]
+
+
+def test_plain_output_names_each_step_once_and_shows_expected_and_seen():
+    saida = io.StringIO()
+    relator = RelatorDeTerminal(Console(file=saida, width=120))
+    relator.comecou("saga", ProvaCerta, 1, 1)
+    relator.passo("esperando: x")
+    relator.passo("esperando: x")
+    ProvaErrada.limpou = []
+    relator.terminou(executar_uma("saga", ProvaErrada, contexto()))
+    texto = saida.getvalue()
+    assert texto.count("esperando: x") == 1
+    assert "esperado: CONFIRMADO" in texto
+    assert "visto:    RECEBIDO" in texto
+    assert "FALHOU" in texto
