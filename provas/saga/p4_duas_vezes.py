@@ -20,7 +20,8 @@ class DuasVezes(ProvaDaSaga):
     titulo = "O mesmo pedido iniciado duas vezes"
     o_que_prova = (
         "Filas entregam a mesma mensagem mais de uma vez. Iniciar a saga de novo para o mesmo pedido — com ela em "
-        "andamento, depois de terminada, ou por mensagens repetidas — não cria outra execução, não cobra e não reserva de novo."
+        "andamento, depois de terminada, ou por mensagens repetidas — não cria outra execução, não cobra "
+        "e não reserva de novo."
     )
     espera = "uma execução e um efeito, por qualquer caminho"
 

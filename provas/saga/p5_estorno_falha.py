@@ -17,8 +17,8 @@ class EstornoFalha(ProvaDaSaga):
     numero = 5
     titulo = "O estorno também falha"
     o_que_prova = (
-        "Quando nem desfazer dá certo, a saga para com dinheiro e mercadoria do mesmo lado, deixa a pendência numa fila "
-        "que pessoas leem, marca o pedido e dispara um alarme que chega de verdade a quem assina os avisos. "
+        "Quando nem desfazer dá certo, a saga para com dinheiro e mercadoria do mesmo lado, deixa a pendência numa "
+        "fila que pessoas leem, marca o pedido e dispara um alarme que chega de verdade a quem assina os avisos. "
         "Nada se perde num log."
     )
     espera = (

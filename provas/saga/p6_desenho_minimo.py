@@ -14,7 +14,8 @@ class DesenhoMinimo(ProvaDaSaga):
     titulo = "O desenho mínimo morre entre a reserva e a gravação"
     o_que_prova = (
         "É o defeito que a saga elimina, visto acontecer: no desenho síncrono, o processo morre depois de reservar e "
-        "antes de gravar o pedido, e o estoque fica preso a um pedido que não existe. Ninguém é avisado e nada o desfaz."
+        "antes de gravar o pedido, e o estoque fica preso a um pedido que não existe. Ninguém é avisado e "
+        "nada o desfaz."
     )
     espera = "o estoque mostra a reserva e Pedidos não tem o item: os dois discordam"
     exige: ClassVar = (
