@@ -8,10 +8,14 @@ ALVO ?= local
 PY := .venv/bin/python
 ENGINE := $(PY) -m engine
 
-.PHONY: help setup build local-up local-down local-status local-logs
+.PHONY: help demo setup build local-up local-down local-status local-logs semear deploy provas destroy test test-rapido lint invoke sam-invoke clean
 
 help: ## Mostra esta lista
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  \033[36m%-14s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Começar
+demo: ## Do zero ao provado: ambientes, motor, artefato, deploy e provas, com tempos e o que experimentar
+	@scripts/demo.sh
 
 ##@ Preparar e construir
 setup: ## Cria os ambientes Python a partir das travas (PYTHON=... escolhe o interpretador)
@@ -32,5 +36,37 @@ local-status: ## Diz se o motor local está no ar
 
 local-logs: ## Mostra o fim do registro do motor local
 	@$(ENGINE) logs
+
+##@ Implantar e provar
+deploy: setup ## Constrói e implanta com Terraform (ALVO=local|localstack|aws; aws pede confirmação)
+	@$(ENGINE) deploy --alvo $(ALVO)
+
+provas: ## Roda as provas sobre o que está implantado (ALVO=, PROVAS="1 3")
+	@scripts/provas.sh $(PROVAS) --alvo $(ALVO)
+
+destroy: ## Destrói o que foi implantado em ALVO
+	@$(ENGINE) destroy --alvo $(ALVO)
+
+semear: ## Põe alguns produtos no estoque do motor local, para pedidos à mão
+	@$(ENGINE) semear
+
+invoke: ## Roda uma função aqui, sem Docker: FN=criar_pedido [EVENTO=arquivo.json]
+	@$(ENGINE) invoke "$(FN)" --evento "$(EVENTO)"
+
+sam-invoke: ## Roda uma função no contêiner da AWS (precisa de Docker): FN=criar_pedido [EVENTO=]
+	@scripts/sam-invoke.sh "$(FN)" "$(EVENTO)"
+
+##@ Conferir
+test: setup ## Todos os testes: unit, asl, models, infra e e2e no motor local (TESTES="-k nome")
+	@scripts/testar.sh $(TESTES)
+
+test-rapido: setup ## Só os testes que não usam o motor local
+	@$(PY) -m pytest -q -m "not e2e" $(TESTES)
+
+lint: setup ## Todas as verificações estáticas
+	@scripts/lint.sh
+
+clean: ## Apaga o que foi construído; nunca o estado de uma conta AWS
+	@scripts/limpar-build.sh
 
 -include mk/*.mk

@@ -48,6 +48,53 @@ def _motor(args: argparse.Namespace) -> int:
     return 0
 
 
+def _deploy(args: argparse.Namespace) -> int:
+    from engine import deploy
+    from engine.settings import EngineSettings
+
+    action = deploy.deploy if args.comando == "deploy" else deploy.destroy
+    action(args.alvo, EngineSettings.from_env())
+    return 0
+
+
+def _validate(_: argparse.Namespace) -> int:
+    from engine.terraform import validate
+
+    validate()
+    return 0
+
+
+def _invoke(args: argparse.Namespace) -> int:
+    from engine import invoke
+    from engine.settings import EngineSettings
+
+    run = invoke.invoke if args.comando == "invoke" else invoke.sam_invoke
+    return run(args.funcao, EngineSettings.from_env(), args.evento or None)
+
+
+def _seed(_: argparse.Namespace) -> int:
+    from engine.seed import seed
+    from engine.settings import EngineSettings
+
+    seed(EngineSettings.from_env())
+    return 0
+
+
+def _summary(args: argparse.Namespace) -> int:
+    from engine.summary import summary
+
+    summary(args.alvo)
+    return 0
+
+
+def _terraform_rc(_: argparse.Namespace) -> int:
+    from engine.settings import build_root
+    from engine.terraform import cli_configuration
+
+    print(cli_configuration(build_root() / "lint" / "terraform.rc"))
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m engine", description="Construção, motor local e implantação.")
     commands = parser.add_subparsers(dest="comando", required=True)
@@ -67,6 +114,26 @@ def _parser() -> argparse.ArgumentParser:
     logs = commands.add_parser("logs", help="mostra o fim do registro do motor")
     logs.add_argument("--linhas", type=int, default=40)
     logs.set_defaults(run=_motor)
+
+    for name, text in (("deploy", "implanta com Terraform"), ("destroy", "destrói o que foi implantado")):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("--alvo", choices=TARGETS, default="local")
+        command.set_defaults(run=_deploy)
+    commands.add_parser("validate", help="confere a configuração do Terraform").set_defaults(run=_validate)
+    commands.add_parser("terraform-rc", help="mostra a configuração de CLI que o Terraform usa").set_defaults(
+        run=_terraform_rc
+    )
+    commands.add_parser("semear", help="põe alguns produtos no estoque local").set_defaults(run=_seed)
+
+    for name, text in (("invoke", "roda uma função aqui, sem Docker"), ("sam-invoke", "roda uma função com Docker")):
+        invoke = commands.add_parser(name, help=text)
+        invoke.add_argument("funcao")
+        invoke.add_argument("--evento", default="")
+        invoke.set_defaults(run=_invoke)
+
+    summary = commands.add_parser("resumo", help="mostra endereços e o que experimentar")
+    summary.add_argument("--alvo", choices=TARGETS, default="local")
+    summary.set_defaults(run=_summary)
     return parser
 
 

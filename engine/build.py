@@ -18,7 +18,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.settings import ROOT, EngineError, local_runtime, target_dir
+from engine.settings import ROOT, EngineError, local_runtime, shown, target_dir
 
 ANY_FUNCTION = "CriarPedido"
 """All functions share one CodeUri, so building one of them makes the artifact of all."""
@@ -138,11 +138,11 @@ def _find_interpreter(runtime: str) -> Path:
             return Path(candidate)
     raise EngineError(
         f"o artefato pede {runtime} e não há um {runtime} com pip nesta máquina; "
-        f"instale-o ou escolha outro, por exemplo RUNTIME={local_runtime()}."
+        "instale-o ou escolha outro com RUNTIME=python3.x."
     )
 
 
-def _run_sam(plan: BuildPlan, workspace: Path) -> Path:
+def run_sam(plan: BuildPlan, workspace: Path, function: str = ANY_FUNCTION) -> Path:
     """Run ``sam build`` and return the folder with code and packages.
 
     Raises
@@ -172,7 +172,7 @@ def _run_sam(plan: BuildPlan, workspace: Path) -> Path:
         str(sam.with_name("python")),
         str(sam),
         "build",
-        ANY_FUNCTION,
+        function,
         "--template-file",
         str(ROOT / "template.yaml"),
         "--build-dir",
@@ -188,8 +188,8 @@ def _run_sam(plan: BuildPlan, workspace: Path) -> Path:
         )
     if done.returncode != 0:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-        raise EngineError(f"sam build falhou (registro completo em {log.relative_to(ROOT)}):\n{tail}")
-    return output / ANY_FUNCTION
+        raise EngineError(f"sam build falhou (registro completo em {shown(log)}):\n{tail}")
+    return output / function
 
 
 def _is_noise(relative: Path) -> bool:
@@ -255,7 +255,7 @@ def build(plan: BuildPlan, *, force: bool = False) -> Path:
     workspace = folder / "construcao"
     shutil.rmtree(workspace, ignore_errors=True)
     workspace.mkdir(parents=True)
-    pack(_run_sam(plan, workspace), plan.artifact)
+    pack(run_sam(plan, workspace), plan.artifact)
     shutil.rmtree(workspace)
     plan.record.write_text(
         json.dumps(
@@ -285,7 +285,7 @@ def _is_current(plan: BuildPlan, digest: str) -> bool:
 
 def _describe(plan: BuildPlan) -> str:
     size = plan.artifact.stat().st_size / 1_000_000
-    return f"{plan.artifact.relative_to(ROOT)} ({size:.1f} MB, {plan.runtime}, {plan.architecture})"
+    return f"{shown(plan.artifact)} ({size:.1f} MB, {plan.runtime}, {plan.architecture})"
 
 
 def requirements_from_lock() -> str:

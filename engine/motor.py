@@ -16,7 +16,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from engine.settings import ROOT, EngineError, EngineSettings, environment_python, target_dir
+from engine.settings import ROOT, EngineError, EngineSettings, environment_python, shown, target_dir
 
 _START_TIMEOUT_S = 60
 _STOP_TIMEOUT_S = 5
@@ -167,7 +167,7 @@ def _wait_until_healthy(settings: EngineSettings, pid: int) -> None:
             break
         time.sleep(0.1)
     tail = "\n".join(log_file(settings).read_text(errors="replace").splitlines()[-15:])
-    raise EngineError(f"o motor não respondeu em {settings.endpoint}; fim de {log_file(settings)}:\n{tail}")
+    raise EngineError(f"o motor não respondeu em {settings.endpoint}; fim de {shown(log_file(settings))}:\n{tail}")
 
 
 def down(settings: EngineSettings) -> None:
@@ -209,7 +209,7 @@ def status(settings: EngineSettings) -> int:
     if health(settings) is None:
         print(f"motor com pid {pid} na porta {port}, mas não responde em {settings.endpoint}; veja make local-logs")
         return 3
-    print(f"motor no ar em {settings.endpoint} (pid {pid}); registro em {log_file(settings).relative_to(ROOT)}")
+    print(f"motor no ar em {settings.endpoint} (pid {pid}); registro em {shown(log_file(settings))}")
     return 0
 
 

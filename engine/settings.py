@@ -19,6 +19,17 @@ class EngineError(Exception):
     """A failure the operator can act on. Its text is shown as it is, in Portuguese, without a traceback."""
 
 
+def build_root() -> Path:
+    """Folder everything generated goes to: ``CESTA_DIR_BUILD``, else ``build/`` in the repository."""
+    chosen = os.environ.get("CESTA_DIR_BUILD", "").strip()
+    return Path(chosen).resolve() if chosen else ROOT / "build"
+
+
+def shown(path: Path) -> str:
+    """A path as an operator wants to read it: relative to the repository when it is inside."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
 def _number(name: str, default: float, low: float, high: float) -> float:
     """Read a number from the environment.
 
@@ -54,7 +65,7 @@ class EngineSettings:
     bridge_interval_s : float
         Seconds between two readings of queues and executions (``CESTA_INTERVALO_PONTE_S``).
     region : str
-        Region the system is deployed in (``AWS_REGION``).
+        Region the system is deployed in locally (``CESTA_REGIAO``), as in terraform/ambientes/local.tfvars.
     """
 
     port: int
@@ -74,7 +85,7 @@ class EngineSettings:
             wait_scale=_number("CESTA_ESCALA_ESPERA", 0.1, 0, 10),
             alarm_scale=_number("CESTA_ESCALA_ALARMES", 0.02, 0.001, 1),
             bridge_interval_s=_number("CESTA_INTERVALO_PONTE_S", 1, 0.1, 60),
-            region=os.environ.get("CESTA_REGIAO", "").strip() or "us-east-1",
+            region=os.environ.get("CESTA_REGIAO", "").strip() or "sa-east-1",
         )
 
     @property
@@ -82,10 +93,16 @@ class EngineSettings:
         """Base URL of every service of the engine."""
         return f"http://127.0.0.1:{self.port}"
 
+    def endpoint_of(self, target: str) -> str:
+        """Base URL of a target without an account: this engine, or a LocalStack (``CESTA_URL_LOCALSTACK``)."""
+        if target == "localstack":
+            return os.environ.get("CESTA_URL_LOCALSTACK", "").strip() or "http://127.0.0.1:4566"
+        return self.endpoint
+
     @property
     def state_dir(self) -> Path:
         """Folder with the engine's pid file, log and temporary files."""
-        return ROOT / "build" / "local" / "motor"
+        return build_root() / "local" / "motor"
 
 
 def target_dir(target: str) -> Path:
@@ -98,7 +115,7 @@ def target_dir(target: str) -> Path:
     """
     if target not in TARGETS:
         raise EngineError(f"ALVO={target!r} não existe; use {', '.join(TARGETS)}.")
-    return ROOT / "build" / target
+    return build_root() / target
 
 
 def environment_python(name: str) -> Path:

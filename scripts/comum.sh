@@ -3,7 +3,7 @@
 
 RAIZ="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # shellcheck disable=SC2034  # used by the scripts that source this file
-VERSAO_MINIMA_TERRAFORM="1.6"
+VERSAO_MINIMA_TERRAFORM="1.11"
 
 diz() { printf '\033[1m%s\033[0m\n' "$*"; }
 avisa() { printf 'aviso: %s\n' "$*" >&2; }

@@ -1,0 +1,314 @@
+"""Terraform as this repository runs it: its own CLI configuration, data folder and state for each target."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.settings import ROOT, EngineError, EngineSettings, build_root, shown, target_dir
+
+CONFIGURATION = ROOT / "terraform"
+_PROVIDER = "registry.terraform.io/hashicorp/aws"
+_MINIMUM_VERSION = (1, 11)
+_PROGRESS_INTERVAL_S = 10
+_USUAL_MIRRORS = (
+    "~/.terraform.d/plugins",
+    "/usr/local/share/terraform/plugins",
+    "/usr/share/terraform/plugins",
+    "/opt/tf-plugins",
+)
+
+
+def _platform() -> str:
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    return f"{platform.system().lower()}_{machine}"
+
+
+def _has_provider(mirror: Path) -> bool:
+    """Whether a filesystem mirror holds the AWS provider for this machine, packed or unpacked."""
+    folder = mirror / _PROVIDER
+    unpacked = folder.glob(f"*/{_platform()}")
+    packed = folder.glob(f"terraform-provider-aws_*_{_platform()}.zip")
+    return any(unpacked) or any(packed)
+
+
+def find_mirror() -> Path | None:
+    """Filesystem mirror to install the provider from: ``TERRAFORM_ESPELHO``, else the usual places.
+
+    Returns
+    -------
+    Path or None
+        None when there is none and Terraform should ask the registry.
+
+    Raises
+    ------
+    EngineError
+        If ``TERRAFORM_ESPELHO`` is set and does not hold the provider for this machine.
+    """
+    chosen = os.environ.get("TERRAFORM_ESPELHO", "").strip()
+    if chosen:
+        mirror = Path(chosen).expanduser().resolve()
+        if not _has_provider(mirror):
+            raise EngineError(
+                f"TERRAFORM_ESPELHO={chosen} não contém {_PROVIDER}/<versão>/{_platform()}; "
+                "aponte para a raiz de um espelho de provedores do Terraform."
+            )
+        return mirror
+    return next((path for path in (Path(p).expanduser() for p in _USUAL_MIRRORS) if _has_provider(path)), None)
+
+
+def _own_configuration() -> Path | None:
+    """The user's CLI configuration, when there really is one (the variable may point to a missing file)."""
+    named = os.environ.get("TF_CLI_CONFIG_FILE", "").strip()
+    for candidate in (Path(named) if named else None, Path("~/.terraformrc").expanduser()):
+        if candidate is not None and candidate.is_file():
+            return candidate
+    return None
+
+
+def cli_configuration(destination: Path) -> Path:
+    """Choose the CLI configuration, writing one to ``destination`` unless the user's own is to be kept.
+
+    An explicit ``TERRAFORM_ESPELHO`` wins over the user's file; otherwise the user's file is used as it is.
+    """
+    own = _own_configuration()
+    if own is not None and not os.environ.get("TERRAFORM_ESPELHO", "").strip():
+        return own
+    mirror = find_mirror()
+    text = "# Written by engine/terraform.py at each run.\n"
+    if mirror is not None:
+        text += (
+            "provider_installation {\n"
+            f'  filesystem_mirror {{\n    path    = "{mirror}"\n    include = ["{_PROVIDER}"]\n  }}\n'
+            f'  direct {{\n    exclude = ["{_PROVIDER}"]\n  }}\n'
+            "}\n"
+        )
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    destination.write_text(text)
+    return destination
+
+
+def require_terraform() -> str:
+    """Path of a terraform that is new enough.
+
+    Raises
+    ------
+    EngineError
+        If it is missing or too old.
+    """
+    wanted = ".".join(map(str, _MINIMUM_VERSION))
+    found = shutil.which("terraform")
+    if not found:
+        raise EngineError(
+            f"terraform não está no PATH; instale o Terraform {wanted} ou mais novo "
+            "(developer.hashicorp.com/terraform/install) e repita."
+        )
+    shown = subprocess.run([found, "version"], capture_output=True, text=True, check=False, env=_base_environment())
+    match = re.search(r"Terraform v(\d+)\.(\d+)", shown.stdout)
+    if not match or (int(match[1]), int(match[2])) < _MINIMUM_VERSION:
+        raise EngineError(f"é preciso o Terraform {wanted} ou mais novo; {found} é {shown.stdout.split(chr(10))[0]!r}.")
+    return found
+
+
+def _base_environment() -> dict[str, str]:
+    return {**os.environ, "CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1", "TF_INPUT": "0"}
+
+
+class Terraform:
+    """Terraform on one target.
+
+    Parameters
+    ----------
+    target : str
+        ``local``, ``localstack`` or ``aws``.
+    settings : EngineSettings
+        Where the local engine is.
+    """
+
+    def __init__(self, target: str, settings: EngineSettings) -> None:
+        self.target = target
+        self.settings = settings
+        self.folder = target_dir(target)
+        self.state = self.folder / "terraform.tfstate"
+        self.outputs_file = self.folder / "saidas.json"
+        self._binary = require_terraform()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Environment of every terraform call. Local targets never see the developer's own AWS credentials."""
+        env = _base_environment()
+        env["TF_CLI_CONFIG_FILE"] = str(cli_configuration(self.folder / "terraform.rc"))
+        env["TF_DATA_DIR"] = str(self.folder / "terraform")
+        if self.target != "aws":
+            env = {k: v for k, v in env.items() if not k.startswith("AWS_") or k == "AWS_CA_BUNDLE"}
+            env |= {
+                "AWS_ACCESS_KEY_ID": "test",
+                "AWS_SECRET_ACCESS_KEY": "test",
+                "AWS_CONFIG_FILE": os.devnull,
+                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+                "AWS_EC2_METADATA_DISABLED": "true",
+                "AWS_DEFAULT_REGION": self.settings.region,
+                "AWS_REGION": self.settings.region,
+                "AWS_ENDPOINT_URL": self.settings.endpoint_of(self.target),
+            }
+        return env
+
+    def run(self, *arguments: str, quiet: bool = False) -> str:
+        """Run terraform in the root module.
+
+        Parameters
+        ----------
+        quiet : bool
+            Return the output instead of showing it; it is shown when the command fails.
+
+        Raises
+        ------
+        EngineError
+            If terraform fails.
+        """
+        done = subprocess.run(
+            [self._binary, f"-chdir={CONFIGURATION}", *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if quiet else None,
+            stderr=subprocess.STDOUT if quiet else None,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            if quiet:
+                print(done.stdout)
+            raise EngineError(f"terraform {arguments[0]} falhou (alvo {self.target}).")
+        return done.stdout or ""
+
+    def init(self) -> None:
+        """Install providers and modules; skipped when nothing they depend on changed since the last time."""
+        stamp = self.folder / "terraform" / "iniciado"
+        seen = self._init_inputs()
+        if stamp.exists() and stamp.read_text() == seen:
+            return
+        self.run("init", "-no-color", "-input=false", quiet=True)
+        stamp.write_text(seen)
+
+    def _init_inputs(self) -> str:
+        """What decides whether init must run again: provider requirements, module sources, CLI configuration."""
+        lines = [self.environment["TF_CLI_CONFIG_FILE"], str(find_mirror())]
+        for path in sorted(CONFIGURATION.rglob("*.tf")):
+            if ".terraform" in path.parts:
+                continue
+            text = path.read_text()
+            if re.search(r"^\s*(source\s*=|version\s*=|required_version|backend\s+\")", text, re.MULTILINE):
+                sources = re.findall(r'^module "\w+"|^\s*source\s*=.*|^\s*version\s*=.*|backend.*', text, re.MULTILINE)
+                lines.append(f"{path.relative_to(CONFIGURATION)}: {sources}")
+        return "\n".join(lines)
+
+    def variables(self, *, runtime: str, architecture: str, artifact: Path) -> list[str]:
+        """``-var-file`` and ``-var`` arguments of the target.
+
+        Raises
+        ------
+        EngineError
+            If the target's variables file does not exist.
+        """
+        name = self.target if self.target != "aws" else os.environ.get("AMBIENTE", "").strip() or "conta"
+        file = CONFIGURATION / "ambientes" / f"{name}.tfvars"
+        if not file.exists():
+            raise EngineError(
+                f"falta {shown(file)}; copie terraform/ambientes/exemplo-conta.tfvars, ajuste e repita "
+                "(AMBIENTE=nome escolhe outro arquivo)."
+            )
+        arguments = [f"-var-file={file}", f"-var=arquivo_artefato={artifact}"]
+        if self.target == "aws":
+            arguments += [f"-var=runtime={runtime}", f"-var=arquitetura={architecture}"]
+        else:
+            arguments.append(f"-var=prefixo_url_api={self.settings.endpoint_of(self.target)}/_aws/execute-api")
+        return arguments
+
+    def outputs(self) -> dict[str, object]:
+        """Read the outputs and write them, flattened to name: value, to ``saidas.json``."""
+        raw = json.loads(self.run("output", "-json", f"-state={self.state}", quiet=True))
+        values = {name: entry["value"] for name, entry in sorted(raw.items())}
+        self.outputs_file.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+        return values
+
+    def apply(self, arguments: Sequence[str]) -> None:
+        """Apply without asking, showing progress only; everything Terraform said is in ``terraform.log``."""
+        self._run_summarised("apply", arguments)
+
+    def plan(self, arguments: Sequence[str], *, destroy: bool = False) -> Path:
+        """Show the plan and keep it in a file, which is returned."""
+        file = self.folder / "plano"
+        extra = ["-destroy"] if destroy else []
+        self.run("plan", "-compact-warnings", f"-out={file}", f"-state={self.state}", *extra, *arguments)
+        return file
+
+    def apply_plan(self, plan: Path) -> None:
+        """Apply a plan that was shown before."""
+        self.run("apply", f"-state={self.state}", str(plan))
+        plan.unlink()
+
+    def destroy(self, arguments: Sequence[str]) -> None:
+        """Destroy without asking, showing progress only."""
+        self._run_summarised("destroy", arguments)
+
+    def _run_summarised(self, action: str, arguments: Sequence[str]) -> None:
+        log = self.folder / "terraform.log"
+        options = ("-auto-approve", "-no-color", "-compact-warnings", "-parallelism=20", f"-state={self.state}")
+        done, said_at = 0, time.monotonic()
+        with (
+            log.open("w") as stream,
+            subprocess.Popen(
+                [self._binary, f"-chdir={CONFIGURATION}", action, *options, *arguments],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            ) as process,
+        ):
+            for line in process.stdout or ():
+                stream.write(line)
+                if line.startswith("Plan:") or " complete! " in line:
+                    print(f"  {line.strip()}", flush=True)
+                done += " complete after " in line and "Read complete" not in line
+                if time.monotonic() - said_at >= _PROGRESS_INTERVAL_S:
+                    print(f"  ... {done} recursos prontos", flush=True)
+                    said_at = time.monotonic()
+        if process.returncode != 0:
+            text = log.read_text()
+            start = text.find("Error: ")
+            print(text[start if start >= 0 else -2000 :].strip())
+            raise EngineError(f"terraform {action} falhou (alvo {self.target}); tudo em {shown(log)}.")
+
+
+def validate() -> None:
+    """``terraform validate`` without a target: its own data folder, no state, no credentials.
+
+    Raises
+    ------
+    EngineError
+        If the configuration is not valid.
+    """
+    folder = build_root() / "lint"
+    env = _base_environment()
+    env["TF_CLI_CONFIG_FILE"] = str(cli_configuration(folder / "terraform.rc"))
+    env["TF_DATA_DIR"] = str(folder / "terraform")
+    binary = require_terraform()
+    for arguments in (("init", "-backend=false", "-input=false"), ("validate",)):
+        done = subprocess.run(
+            [binary, f"-chdir={CONFIGURATION}", *arguments, "-no-color"],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise EngineError(f"terraform {arguments[0]} falhou:\n{done.stdout}{done.stderr}")

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Every static check, each with its name; all run, and the exit status says whether all passed.
+set -uo pipefail
+# shellcheck source=scripts/comum.sh
+source "$(dirname "${BASH_SOURCE[0]}")/comum.sh"
+cd "$RAIZ" || exit 1
+exige_terraform
+
+VENV=.venv/bin
+falhas=()
+
+passo() { # name command...
+  local nome="$1" inicio=$SECONDS saida
+  shift
+  if saida="$("$@" 2>&1)"; then
+    printf '  ok     %s (%s s)\n' "$nome" "$((SECONDS - inicio))"
+  else
+    printf '  FALHOU %s\n%s\n' "$nome" "$saida"
+    falhas+=("$nome")
+  fi
+}
+
+# Module by module, so that one wrong file names itself.
+linguagem_de_estados() {
+  local arquivo ruim=0
+  for arquivo in asl/*.json; do
+    "$VENV/statelint" "$arquivo" || ruim=1
+  done
+  return $ruim
+}
+
+arquivos_bash() {
+  local arquivo ruim=0
+  for arquivo in scripts/*.sh .ci/run; do
+    bash -n "$arquivo" || ruim=1
+  done
+  if command -v shellcheck >/dev/null 2>&1; then
+    shellcheck -x scripts/*.sh .ci/run || ruim=1
+  fi
+  return $ruim
+}
+
+# The template's intrinsics are only known to SAM once the region is set; no call leaves the machine.
+modelo_sam() {
+  AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 __SAM_CLI_APP_DIR=build/lint/sam \
+    .venvs/sam/bin/python .venvs/sam/bin/sam validate --lint --template-file template.yaml
+}
+
+passo "ruff check" "$VENV/ruff" check .
+passo "ruff format" "$VENV/ruff" format --check .
+passo "mypy (lambdas)" "$VENV/mypy"
+passo "mypy (engine)" "$VENV/mypy" -p engine
+for pacote in provas operacao; do
+  if compgen -G "$pacote/*.py" >/dev/null; then passo "mypy ($pacote)" "$VENV/mypy" -p "$pacote"; fi
+done
+passo "travas de lambdas" "$VENV/python" -m engine requisitos --checar
+passo "cfn-lint" "$VENV/cfn-lint" template.yaml
+passo "sam validate" modelo_sam
+if compgen -G "asl/*.json" >/dev/null; then passo "statelint" linguagem_de_estados; fi
+passo "terraform fmt" terraform -chdir=terraform fmt -check -recursive -diff
+passo "terraform validate" "$VENV/python" -m engine validate
+passo "bash" arquivos_bash
+
+if [ ${#falhas[@]} -gt 0 ]; then
+  falha "${#falhas[@]} verificação(ões) falharam: ${falhas[*]}"
+fi
+echo "lint: tudo certo"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Every test in one pytest run, with the local engine up and the system deployed for the end-to-end ones.
+# Stops the engine only if it started it. usage: scripts/testar.sh [pytest arguments]
+set -euo pipefail
+# shellcheck source=scripts/comum.sh
+source "$(dirname "${BASH_SOURCE[0]}")/comum.sh"
+cd "$RAIZ"
+exige_terraform
+
+engine() { .venv/bin/python -m engine "$@"; }
+if ! engine status >/dev/null 2>&1; then
+  trap 'engine down' EXIT
+  engine up
+fi
+engine deploy --alvo local
+
+# Cheapest first: a wrong rule shows before the engine is asked anything.
+niveis=()
+for nivel in unit asl models faults infra e2e; do
+  if compgen -G "tests/$nivel/test_*.py" >/dev/null; then niveis+=("tests/$nivel"); fi
+done
+TF_CLI_CONFIG_FILE="$(engine terraform-rc)" .venv/bin/python -m pytest -q "${niveis[@]}" "$@"
