@@ -14,6 +14,7 @@ import time
 from typing import Any
 
 from engine.alarms import decide
+from engine.query_protocol import keep_alarms_whole
 
 _METRIC_RETENTION_S = 3 * 3600
 """The engine scans every stored point on each CloudWatch call: two weeks of one-second readings would stall it."""
@@ -96,6 +97,7 @@ def main() -> None:
 
     interval = float(os.environ["CESTA_INTERVALO_PONTE_S"])
     use_own_alarm_rules(cloudwatch, scale=float(os.environ["CESTA_ESCALA_ALARMES"]), floor_s=max(3.0, 3 * interval))
+    keep_alarms_whole(cloudwatch)
     keep_bridge_running(os.environ["CESTA_PYTHON_PONTE"])
     serve()
 
