@@ -53,8 +53,9 @@ def ssm() -> "SSMClient":
 
 
 def codigo_do_erro(erro: Exception) -> str:
-    """AWS error code of a botocore ClientError (``"ConditionalCheckFailedException"``), or ``""`` for anything else."""
+    """AWS error code of a botocore ClientError (``"ConditionalCheckFailedException"``), or the class name of anything
+    else."""
     resposta = getattr(erro, "response", None)
     if not isinstance(resposta, dict):
-        return ""
-    return str(resposta.get("Error", {}).get("Code", ""))
+        return type(erro).__name__
+    return str(resposta.get("Error", {}).get("Code", type(erro).__name__))

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from comum.aws import codigo_do_erro
 from comum.contrato import json_canonico
 from comum.http_borda import ProblemaHttp, RequisicaoHttp, RespostaHttp, indisponivel
@@ -168,7 +170,7 @@ class RegistroDeChaves:
             return acao(promessa)
         try:
             reivindicacao = self.reivindicar(chave, impressao, promessa)
-        except self._dynamodb.exceptions.ClientError as erro:
+        except (ClientError, BotoCoreError) as erro:
             logger.error("idempotency table refused the claim", extra={"codigo": codigo_do_erro(erro)})
             raise indisponivel("Não foi possível registrar o pedido agora. Repita a mesma requisição.") from None
         if reivindicacao.resposta is not None:
@@ -233,7 +235,7 @@ class RegistroDeChaves:
                     ":promessa": {"S": json_canonico(reivindicacao.promessa)},
                 },
             )
-        except self._dynamodb.exceptions.ClientError as erro:
+        except (ClientError, BotoCoreError) as erro:
             logger.warning("answer not stored for replay", extra={"codigo": codigo_do_erro(erro)})
 
     def soltar(self, reivindicacao: Reivindicacao) -> None:
@@ -251,7 +253,7 @@ class RegistroDeChaves:
                     ":minha": {"N": str(reivindicacao.posse)},
                 },
             )
-        except self._dynamodb.exceptions.ClientError as erro:
+        except (ClientError, BotoCoreError) as erro:
             logger.warning("claim left to expire by itself", extra={"codigo": codigo_do_erro(erro)})
 
     def _repetida(self, item: Mapping[str, Any], nova: Reivindicacao, agora_ms: int) -> Reivindicacao:

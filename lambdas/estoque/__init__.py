@@ -1,0 +1,1 @@
+"""Stock: the only writer of ``cesta-estoque``."""

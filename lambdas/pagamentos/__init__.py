@@ -1,0 +1,1 @@
+"""Payments: the only caller of the gateway."""

@@ -1,0 +1,1 @@
+"""Orders: the only writer of ``cesta-pedidos``, with the state machine."""
