@@ -63,6 +63,7 @@ module "observabilidade" {
   conta                 = local.contexto.conta
   exigir_tls            = var.exigir_tls
   arn_maquina_saga      = module.saga.arn_maquina_saga
+  grupo_log_maquina     = module.saga.grupo_log_maquina
   filas                 = { for chave, fila in module.saga.filas : chave => fila.nome }
   funcoes               = { for id, f in module.saga.funcoes : id => f.arn }
   limiar_duracao_p99_ms = var.limiar_duracao_p99_ms

@@ -26,7 +26,7 @@ locals {
     Effect = "Allow"
     Action = ["logs:CreateLogStream", "logs:PutLogEvents"]
     # The suffix is the log stream, whose name Lambda chooses for each execution environment.
-    Resource = ["${aws_cloudwatch_log_group.esta.arn}:*"]
+    Resource = ["arn:${var.contexto.particao}:logs:${var.contexto.regiao}:${var.contexto.conta}:log-group:/aws/lambda/${local.nome}:*"]
   }
 
   permissoes = [

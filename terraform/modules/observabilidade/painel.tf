@@ -55,17 +55,45 @@ locals {
       ]
       linha = null
     },
-    {
-      pergunta = "Quanto tempo o estoque fica reservado antes da compensação? (ms)"
-      estat    = "p99"
-      periodo  = 300
-      metricas = [
-        ["Cesta", "TempoReservadoAteLiberar", "service", "cesta", { label = "p99" }],
-        ["Cesta", "TempoReservadoAteLiberar", "service", "cesta", { label = "médio", stat = "Average" }],
-      ]
-      linha = null
-    },
   ]
+
+  # Read from the execution log: the first and the last of the two steps of one execution are what the customer's units waited.
+  consulta_tempo_reservado = join(" | ", [
+    "SOURCE '${var.grupo_log_maquina}'",
+    "filter type = 'TaskStateExited' and details.name in ['ReservarEstoque', 'LiberarEstoque']",
+    "stats (max(@timestamp) - min(@timestamp)) / 1000 as segundos, count(*) as passos by execution_arn",
+    "filter passos > 1",
+    "sort segundos desc",
+    "limit 20",
+  ])
+
+  graficos = [
+    for p in local.perguntas : {
+      type = "metric"
+      properties = merge(
+        {
+          title   = p.pergunta
+          view    = "timeSeries"
+          region  = var.regiao
+          stat    = p.estat
+          period  = p.periodo
+          metrics = p.metricas
+          yAxis   = { left = { min = 0 } }
+        },
+        p.linha == null ? {} : { annotations = { horizontal = [{ label = "limite", value = p.linha }] } },
+      )
+    }
+  ]
+
+  consultas = [{
+    type = "log"
+    properties = {
+      title  = "Quanto tempo o estoque fica reservado antes da compensação? (s, por execução)"
+      view   = "table"
+      region = var.regiao
+      query  = local.consulta_tempo_reservado
+    }
+  }]
 }
 
 resource "aws_cloudwatch_dashboard" "saga" {
@@ -73,25 +101,8 @@ resource "aws_cloudwatch_dashboard" "saga" {
 
   dashboard_body = jsonencode({
     widgets = [
-      for i, p in local.perguntas : {
-        type   = "metric"
-        x      = (i % 3) * 8
-        y      = floor(i / 3) * 6
-        width  = 8
-        height = 6
-        properties = merge(
-          {
-            title   = p.pergunta
-            view    = "timeSeries"
-            region  = var.regiao
-            stat    = p.estat
-            period  = p.periodo
-            metrics = p.metricas
-            yAxis   = { left = { min = 0 } }
-          },
-          p.linha == null ? {} : { annotations = { horizontal = [{ label = "limite", value = p.linha }] } },
-        )
-      }
+      for i, w in concat(local.graficos, local.consultas) :
+      merge(w, { x = (i % 3) * 8, y = floor(i / 3) * 6, width = 8, height = 6 })
     ]
   })
 }

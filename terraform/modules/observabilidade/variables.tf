@@ -24,6 +24,11 @@ variable "arn_maquina_saga" {
   type        = string
 }
 
+variable "grupo_log_maquina" {
+  description = "Name of the state machine's log group."
+  type        = string
+}
+
 variable "filas" {
   description = "Names of the queues watched: input, its DLQ and the human queue."
   type = object({

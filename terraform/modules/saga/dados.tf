@@ -3,6 +3,10 @@
 locals {
   # Built from names where a reference would make a cycle or a queue wait for another one.
   arn_fila_pedidos_criados = "arn:${var.contexto.particao}:sqs:${var.contexto.regiao}:${var.contexto.conta}:cesta-pedidos-criados"
+
+  # Two queues of one account and region differ in the last part of their URL only. Read from the DLQ, the input queue's URL
+  # is known half a minute before the queue itself is ready, and the functions are made in that time.
+  url_fila_pedidos_criados = replace(aws_sqs_queue.pedidos_criados_dlq.url, "//cesta-pedidos-criados-dlq$/", "/cesta-pedidos-criados")
 }
 
 resource "aws_dynamodb_table" "estoque" {
@@ -78,6 +82,13 @@ resource "aws_sqs_queue" "pedidos_criados" {
   })
 
   policy = local.politica_somente_tls["cesta-pedidos-criados"]
+
+  lifecycle {
+    postcondition {
+      condition     = self.url == local.url_fila_pedidos_criados && self.arn == local.arn_fila_pedidos_criados
+      error_message = "The URL or ARN given to the functions is not the one of this queue."
+    }
+  }
 }
 
 # No redrive: a message leaves this queue only by a person's hand.

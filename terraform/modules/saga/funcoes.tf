@@ -31,7 +31,7 @@ module "criar_pedido" {
   servico            = "cesta"
   arn_topico_alertas = var.arn_topico_alertas
   ambiente_variaveis = {
-    URL_FILA_PEDIDOS_CRIADOS = aws_sqs_queue.pedidos_criados.url
+    URL_FILA_PEDIDOS_CRIADOS = local.url_fila_pedidos_criados
     TABELA_IDEMPOTENCIA      = aws_dynamodb_table.idempotencia_api.name
     QUANTIDADE_MAXIMA        = tostring(var.limites.quantidade_maxima)
     VALOR_MAXIMO_CENTAVOS    = tostring(var.limites.valor_maximo_centavos)
@@ -41,7 +41,7 @@ module "criar_pedido" {
     {
       sid      = "PublicarPedido"
       acoes    = ["sqs:SendMessage"]
-      recursos = [aws_sqs_queue.pedidos_criados.arn]
+      recursos = [local.arn_fila_pedidos_criados]
     },
     {
       sid      = "LembrarChavesDeIdempotencia"
@@ -83,7 +83,7 @@ module "iniciar_saga" {
     {
       sid      = "ConsumirPedidosCriados"
       acoes    = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"]
-      recursos = [aws_sqs_queue.pedidos_criados.arn]
+      recursos = [local.arn_fila_pedidos_criados]
     },
     {
       sid      = "RegistrarRecebido"

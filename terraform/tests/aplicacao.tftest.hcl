@@ -1,0 +1,191 @@
+# The whole root applied to a mocked provider: nothing is called, every value Terraform would send is known. Each ARN the
+# policies name is given here, so that a policy can be compared with the resource it should reach.
+# tests/infra/ applies this same file and reads the resulting state.
+
+mock_provider "aws" {
+  mock_data "aws_caller_identity" {
+    defaults = { account_id = "123456789012" }
+  }
+  mock_data "aws_partition" {
+    defaults = { partition = "aws" }
+  }
+  mock_resource "aws_s3_bucket" {
+    defaults = { arn = "arn:aws:s3:::cesta-artefatos-123456789012-sa-east-1" }
+  }
+  mock_resource "aws_cloudwatch_log_group" {
+    defaults = { arn = "arn:aws:logs:sa-east-1:123456789012:log-group:simulado" }
+  }
+  mock_resource "aws_iam_role" {
+    defaults = { arn = "arn:aws:iam::123456789012:role/simulado" }
+  }
+  mock_resource "aws_sns_topic" {
+    defaults = { arn = "arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas" }
+  }
+  mock_resource "aws_sns_topic_policy" {
+    defaults = { arn = "arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas" }
+  }
+  mock_resource "aws_sfn_state_machine" {
+    defaults = { arn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido" }
+  }
+  mock_resource "aws_lambda_function" {
+    defaults = {
+      arn        = "arn:aws:lambda:sa-east-1:123456789012:function:simulado"
+      invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/simulado/invocations"
+    }
+  }
+  mock_resource "aws_apigatewayv2_api" {
+    defaults = {
+      id            = "api123"
+      api_endpoint  = "https://api123.execute-api.sa-east-1.amazonaws.com"
+      execution_arn = "arn:aws:execute-api:sa-east-1:123456789012:api123"
+    }
+  }
+}
+
+override_resource {
+  target = module.saga.aws_sqs_queue.pedidos_criados
+  values = {
+    arn = "arn:aws:sqs:sa-east-1:123456789012:cesta-pedidos-criados"
+    url = "https://sqs.sa-east-1.amazonaws.com/123456789012/cesta-pedidos-criados"
+  }
+}
+
+override_resource {
+  target = module.saga.aws_sqs_queue.pedidos_criados_dlq
+  values = {
+    arn = "arn:aws:sqs:sa-east-1:123456789012:cesta-pedidos-criados-dlq"
+    url = "https://sqs.sa-east-1.amazonaws.com/123456789012/cesta-pedidos-criados-dlq"
+  }
+}
+
+override_resource {
+  target = module.saga.aws_sqs_queue.compensacao_falhou
+  values = {
+    arn = "arn:aws:sqs:sa-east-1:123456789012:cesta-compensacao-falhou"
+    url = "https://sqs.sa-east-1.amazonaws.com/123456789012/cesta-compensacao-falhou"
+  }
+}
+
+override_resource {
+  target = module.saga.aws_dynamodb_table.estoque
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-estoque"
+  }
+}
+
+override_resource {
+  target = module.saga.aws_dynamodb_table.pedidos
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-pedidos"
+  }
+}
+
+override_resource {
+  target = module.saga.aws_dynamodb_table.idempotencia_api
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-idempotencia-api"
+  }
+}
+
+override_resource {
+  target = module.desenhos_minimos.aws_dynamodb_table.gateway
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-gateway-simulado"
+  }
+}
+
+override_resource {
+  target = module.desenhos_minimos.aws_ssm_parameter.chave_gateway
+  values = {
+    arn = "arn:aws:ssm:sa-east-1:123456789012:parameter/cesta/gateway-simulado/chave"
+  }
+}
+
+override_resource {
+  target = aws_ssm_parameter.chave_gateway
+  values = {
+    arn = "arn:aws:ssm:sa-east-1:123456789012:parameter/cesta/gateway/chave"
+  }
+}
+
+override_resource {
+  target = module.saga.module.criar_pedido.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-criar-pedido"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-criar-pedido/invocations"
+  }
+}
+
+override_resource {
+  target = module.saga.module.consultar_pedido.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-consultar-pedido"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-consultar-pedido/invocations"
+  }
+}
+
+override_resource {
+  target = module.saga.module.iniciar_saga.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-iniciar-saga"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-iniciar-saga/invocations"
+  }
+}
+
+override_resource {
+  target = module.saga.module.confirmar_pedido.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-confirmar-pedido"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-confirmar-pedido/invocations"
+  }
+}
+
+override_resource {
+  target = module.saga.module.reservar_estoque.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-reservar-estoque"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-reservar-estoque/invocations"
+  }
+}
+
+override_resource {
+  target = module.saga.module.liberar_estoque.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-liberar-estoque"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-liberar-estoque/invocations"
+  }
+}
+
+override_resource {
+  target = module.saga.module.cobrar_pagamento.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-cobrar-pagamento"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-cobrar-pagamento/invocations"
+  }
+}
+
+override_resource {
+  target = module.saga.module.estornar_pagamento.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-estornar-pagamento"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-estornar-pagamento/invocations"
+  }
+}
+
+variables {
+  ambiente                   = "teste"
+  arquivo_artefato           = "tests/dados/artefato.zip"
+  habilitar_gateway_simulado = true
+  habilitar_desenho_minimo   = true
+  permitir_injecao_falhas    = true
+  chave_gateway              = "chave-de-teste"
+}
+
+run "aplicar" {
+  command = apply
+
+  assert {
+    condition     = output.arn_maquina_saga == "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido"
+    error_message = "arn_maquina_saga is the state machine's ARN."
+  }
+}
