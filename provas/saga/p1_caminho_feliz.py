@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from typing import Any, ClassVar
+from urllib.parse import urljoin
 
 from provas.erros import ProvaFalhouError
 from provas.saga._apoio import BASICO, QUANTIDADE, SALDO_INICIAL, VALOR_CENTAVOS, ProvaDaSaga
@@ -49,13 +50,9 @@ class CaminhoFeliz(ProvaDaSaga):
         pedido_id = str(aceito["pedidoId"])
         self.adotar_pedido(pedido_id)
         self.conferir(f"{qual}: status na resposta", "RECEBIDO", aceito.get("status"))
-        local = resposta.headers.get("Location", "")
-        self.conferir(
-            f"{qual}: cabeçalho Location",
-            f"termina em /pedidos/{pedido_id}",
-            local,
-            local.endswith(f"/pedidos/{pedido_id}"),
-        )
+        # The header is relative to the request's own URL (RFC 9110, 10.2.2), so that it holds behind any host.
+        local = urljoin(f"{url}/pedidos", resposta.headers.get("Location", ""))
+        self.conferir(f"{qual}: cabeçalho Location leva ao pedido", f"{url}/pedidos/{pedido_id}", local)
         prazo = self.alvo.prazos.mensagem + self.alvo.prazos.execucao
         visto = self.esperar_ate(
             lambda: self._consultar(url, pedido_id), prazo, f"{qual}: GET mostra CONFIRMADO", ate=_chegou_ao_fim

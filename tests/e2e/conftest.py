@@ -1,6 +1,6 @@
 """Fixtures of the end-to-end tests: a deployed target, read as the proofs read it.
 
-They run only when asked for (``-m e2e``): they need an engine up and the system deployed on it.
+They need an engine up and the system deployed on it (``make local-up deploy``); ``-m "not e2e"`` leaves them out.
 """
 
 from __future__ import annotations
@@ -14,16 +14,6 @@ from provas.alvo import Alvo
 from provas.base import Contexto
 from provas.erros import AlvoNaoImplantadoError
 from provas.saga._apoio import ProvaDaSaga
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without ``e2e`` in -m, leave these tests out: a plain ``pytest`` needs no engine."""
-    if "e2e" in (config.option.markexpr or ""):
-        return
-    aqui = [i for i in items if i.get_closest_marker("e2e")]
-    if aqui:
-        config.hook.pytest_deselected(items=aqui)
-        items[:] = [i for i in items if i not in aqui]
 
 
 class Bancada(ProvaDaSaga):

@@ -6,6 +6,7 @@ import json
 import statistics
 import time
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from ulid import ULID
@@ -67,7 +68,7 @@ def test_the_customer_is_answered_at_once_and_follows_the_order_to_the_end(api, 
     assert r.status == 202
     pedido_id = json.loads(r.data)["pedidoId"]
     assert json.loads(r.data) == {"pedidoId": pedido_id, "status": "RECEBIDO"}
-    assert r.headers["Location"].endswith(f"/pedidos/{pedido_id}")
+    assert urljoin(f"{api.url}/pedidos", r.headers["Location"]) == f"{api.url}/pedidos/{pedido_id}"
     assert api.esperar(pedido_id, "RESERVADO", "CONFIRMADO", "FALHOU_COMPENSADO") == "RESERVADO"
     assert api.esperar(pedido_id, "CONFIRMADO", "FALHOU_COMPENSADO") == "CONFIRMADO"
     lido = json.loads(api.ver(pedido_id).data)
