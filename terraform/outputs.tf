@@ -1,3 +1,8 @@
+output "ambiente" {
+  description = "Name of the environment; the proofs refuse to run in production."
+  value       = var.ambiente
+}
+
 output "arn_maquina_saga" {
   description = "ARN of the state machine cesta-saga-pedido."
   value       = module.saga.arn_maquina_saga

@@ -45,7 +45,7 @@ module "criar_pedido" {
     },
     {
       sid      = "LembrarChavesDeIdempotencia"
-      acoes    = ["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"]
+      acoes    = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
       recursos = [aws_dynamodb_table.idempotencia_api.arn]
     },
   ]
@@ -87,7 +87,7 @@ module "iniciar_saga" {
     },
     {
       sid      = "RegistrarRecebido"
-      acoes    = ["dynamodb:UpdateItem"]
+      acoes    = ["dynamodb:PutItem"]
       recursos = [aws_dynamodb_table.pedidos.arn]
     },
     {
