@@ -1,18 +1,14 @@
-"""The gateway over HTTP (urllib3): one attempt a call, bounded in time and size, every answer read by contract.
+"""The gateway over HTTP: one attempt a call, bounded in time and size, every answer read by contract.
 
 Retries belong to the state machine alone: a second retrier here would multiply attempts and outlive the function.
 """
 
-import json
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as PrazoVencido
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
-import urllib3
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from comum.segredos import SegredoIndisponivelError
+from comum.http_saida import ChamadorHttp, Prazo, RespostaIlegivelError, Segredo, SemRespostaError
 from pagamentos.erros import (
     CartaoRecusadoError,
     CobrancaCanceladaError,
@@ -20,21 +16,9 @@ from pagamentos.erros import (
     GatewayIndisponivelError,
     RespostaInesperadaGatewayError,
 )
-from pagamentos.porta import Cobranca, Prazo, ResultadoEstorno, SituacaoCobranca
-
-TAMANHO_MAXIMO_RESPOSTA = 64 * 1024
+from pagamentos.porta import Cobranca, ResultadoEstorno, SituacaoCobranca
 
 Modelo = TypeVar("Modelo", bound=BaseModel)
-
-
-class Segredo(Protocol):
-    """Where the API key comes from."""
-
-    def obter(self) -> str:
-        """The key; SegredoIndisponivelError if out of reach."""
-
-    def esquecer(self) -> None:
-        """Forget a cached key."""
 
 
 class _Resposta(BaseModel):
@@ -69,11 +53,7 @@ class ClienteGatewayHttp:
     """
 
     def __init__(self, url: str, chave: Segredo, timeout_conexao_s: float) -> None:
-        self._url = url.rstrip("/")
-        self._chave = chave
-        self._timeout_conexao_s = timeout_conexao_s
-        self._http = urllib3.PoolManager(num_pools=2, maxsize=2, retries=False)
-        self._executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="gateway")
+        self._chamador = ChamadorHttp(url, chave, timeout_conexao_s)
 
     def cobrar(
         self, token_cobranca: str, valor_centavos: int, cartao_token: str, referencia: str, prazo: Prazo
@@ -130,67 +110,17 @@ class ClienteGatewayHttp:
         corpo: Mapping[str, Any] | None = None,
     ) -> tuple[int, Mapping[str, Any]]:
         """One exchange within ``prazo``: (status, JSON object). 401, 403, 429 and 5xx are an unavailable gateway."""
-        cabecalhos = {"Accept": "application/json", "X-Api-Key": self._obter_chave()}
-        if chave is not None:
-            cabecalhos["Idempotency-Key"] = chave
-        if corpo is not None:
-            cabecalhos["Content-Type"] = "application/json"
-        status, texto = self._trocar(
-            metodo, self._url + caminho, cabecalhos, None if corpo is None else json.dumps(corpo).encode(), prazo
-        )
-        if status in (401, 403):
-            self._chave.esquecer()  # rotated: the state machine's next attempt reads the new one
-            raise GatewayIndisponivelError("the gateway refused the credential", motivo="CREDENCIAL")
-        if status == 429 or status >= 500:
-            raise GatewayIndisponivelError("the gateway is unavailable", motivo=f"HTTP_{status}")
+        cabecalhos = {} if chave is None else {"Idempotency-Key": chave}
         try:
-            resposta = json.loads(texto)
-        except ValueError:
-            raise _inesperada(status) from None
-        if not isinstance(resposta, dict):
-            raise _inesperada(status)
-        return status, resposta
-
-    def _trocar(
-        self, metodo: str, url: str, cabecalhos: Mapping[str, str], corpo: bytes | None, prazo: Prazo
-    ) -> tuple[int, bytes]:
-        """Exchange in a worker thread: socket timeouts bound each read, not the sum, so only waiting outside bounds a
-        drip."""
-        restante = prazo.restante()
-        if restante <= 0:
-            raise GatewayIndisponivelError("no time left to call the gateway", motivo="PRAZO")
-        limite = urllib3.Timeout(connect=min(self._timeout_conexao_s, restante), total=restante)
-
-        def trocar() -> tuple[int, bytes]:
-            resposta = self._http.request(
-                metodo, url, body=corpo, headers=cabecalhos, timeout=limite, redirect=False, preload_content=False
-            )
-            try:
-                texto = resposta.read(TAMANHO_MAXIMO_RESPOSTA + 1, decode_content=True)
-                inteira = len(texto) <= TAMANHO_MAXIMO_RESPOSTA
-                resposta.drain_conn() if inteira else resposta.close()
-            finally:
-                resposta.release_conn()
-            if not inteira:
-                raise _inesperada(resposta.status)
-            return resposta.status, texto
-
-        troca = self._executor.submit(trocar)
-        try:
-            return troca.result(timeout=restante)
-        except PrazoVencido:
-            troca.cancel()  # one still waiting for a thread must not be sent after its caller gave up
-            motivo = "PRAZO"
-        except urllib3.exceptions.HTTPError as erro:
-            motivo = type(erro).__name__
-        raise GatewayIndisponivelError("no answer from the gateway", motivo=motivo)
-
-    def _obter_chave(self) -> str:
-        try:
-            return self._chave.obter()
-        except SegredoIndisponivelError:
-            pass
-        raise GatewayIndisponivelError("gateway credential out of reach, nothing was sent", motivo="CREDENCIAL")
+            resposta = self._chamador.chamar(metodo, caminho, prazo, cabecalhos=cabecalhos, corpo=corpo)
+        except SemRespostaError as erro:
+            motivo = erro.motivo
+        except RespostaIlegivelError as erro:
+            raise _inesperada(erro.status) from None
+        else:
+            return resposta.status, resposta.corpo
+        # The state machine's next attempt repeats the same key, with a rotated credential if there is one.
+        raise GatewayIndisponivelError("no usable answer from the gateway", motivo=motivo)
 
 
 def _ler(modelo: type[Modelo], resposta: Mapping[str, Any], status: int) -> Modelo:

@@ -3,10 +3,10 @@
 from typing import Any
 
 from comum import aws
+from comum.http_saida import Prazo
 from comum.segredos import SegredoSsm
 from pagamentos.cliente_gateway import ClienteGatewayHttp
 from pagamentos.configuracao import MARGEM_S, ConfiguracaoPagamentos
-from pagamentos.porta import Prazo
 
 
 def cliente(configuracao: ConfiguracaoPagamentos) -> ClienteGatewayHttp:

@@ -2,9 +2,10 @@
 
 from datetime import datetime, timedelta
 
+from comum.http_saida import Prazo
 from comum.relogio import de_iso
 from pagamentos.erros import CartaoRecusadoError, CobrancaCanceladaError, GatewayIndisponivelError
-from pagamentos.porta import Cobranca, Gateway, Prazo, ResultadoEstorno, SituacaoCobranca
+from pagamentos.porta import Cobranca, Gateway, ResultadoEstorno, SituacaoCobranca
 
 # The gateway keeps a key for 24 h from its first use, which is never before criadoEm: past 24 h from criadoEm it may be
 # forgotten (a redrive and a dead-letter queue live 14 days), and the same key could charge again.

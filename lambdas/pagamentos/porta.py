@@ -1,10 +1,10 @@
 """The port to the gateway: what the logic may ask, in domain terms, whatever speaks to the network."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from comum.http_saida import Prazo
 
 
 class SituacaoCobranca(StrEnum):
@@ -29,26 +29,6 @@ class Cobranca:
 
     situacao: SituacaoCobranca
     id_transacao: str
-
-
-class Prazo:
-    """A deadline shared by every call of one step.
-
-    Parameters
-    ----------
-    segundos : float
-        From now.
-    relogio : Callable[[], float]
-        Monotonic seconds.
-    """
-
-    def __init__(self, segundos: float, relogio: Callable[[], float] = time.monotonic) -> None:
-        self._relogio = relogio
-        self._fim = relogio() + segundos
-
-    def restante(self) -> float:
-        """Seconds left; zero or less when it has passed."""
-        return self._fim - self._relogio()
 
 
 class Gateway(Protocol):
