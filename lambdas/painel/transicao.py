@@ -12,8 +12,9 @@ from typing import Any
 from comum.relogio import para_iso
 from painel.erros import RegistroInvalidoError
 
-# "Minimum length of 21. Maximum length of 40": https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_StreamRecord.html
-# A decimal string of variable length sorts only when padded to one width.
+# "Minimum length of 21. Maximum length of 40":
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_StreamRecord.html A decimal string of
+# variable length sorts only when padded to one width.
 LARGURA_SEQUENCIA = 40
 SK_DO_PEDIDO = "METADADOS"
 LOJA_DESCONHECIDA = "DESCONHECIDA"
