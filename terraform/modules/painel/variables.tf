@@ -1,0 +1,121 @@
+variable "contexto" {
+  description = "What every function of a deployment shares; see modules/funcao. exigir_tls: whether the queue refuses plain HTTP."
+  type = object({
+    arquivo_modelo = string
+    artefato = object({
+      bucket = string
+      chave  = string
+      hash   = string
+    })
+    runtime            = string
+    arquitetura        = string
+    ambiente           = string
+    particao           = string
+    regiao             = string
+    conta              = string
+    nivel_log          = string
+    retencao_logs_dias = number
+    exigir_tls         = bool
+  })
+}
+
+variable "tabela_origem_existente" {
+  description = "Name of the pedidos_cadencia that already exists, with its stream on; null makes the table here."
+  type        = string
+  default     = null
+  nullable    = true
+}
+
+variable "posicao_inicial" {
+  description = <<-EOT
+    Where the mapping starts reading. TRIM_HORIZON: a mapping takes minutes to start after it is created or changed, and
+    LATEST misses what is written meanwhile; the consumer is idempotent, so reading 24 h again costs writes and loses nothing.
+  EOT
+  type        = string
+  default     = "TRIM_HORIZON"
+
+  validation {
+    condition     = contains(["TRIM_HORIZON", "LATEST"], var.posicao_inicial)
+    error_message = "posicao_inicial is TRIM_HORIZON or LATEST."
+  }
+}
+
+variable "destino_falhas" {
+  description = "Where the mapping keeps what it discards: sqs (shard and range only; the stream holds the records for 24 h) or s3 (the records too)."
+  type        = string
+  default     = "sqs"
+
+  validation {
+    condition     = contains(["sqs", "s3"], var.destino_falhas)
+    error_message = "destino_falhas is sqs or s3."
+  }
+}
+
+variable "carencia_reconciliacao_s" {
+  description = "Seconds since an order's last change before reconciliation may call it a gap: while the stream still holds the record (24 h) it may yet arrive."
+  type        = number
+  default     = 90000
+
+  validation {
+    condition     = var.carencia_reconciliacao_s >= 0
+    error_message = "carencia_reconciliacao_s is not negative."
+  }
+}
+
+variable "status_iniciais" {
+  description = "Statuses an order is created with: one that has never changed has no transition and is no gap."
+  type        = list(string)
+  default     = ["PENDENTE"]
+}
+
+variable "habilitar_desenho_minimo" {
+  description = "Deploy the 2-minute polling design, to show side by side what it loses."
+  type        = bool
+  default     = false
+}
+
+variable "habilitar_login" {
+  description = "Require a signed-in person (Cognito) on every route that shows an order."
+  type        = bool
+  default     = true
+}
+
+variable "intervalo_consulta_ms" {
+  description = "How often an open page asks what changed, in milliseconds, while things are changing; it slows down by itself when they are not."
+  type        = number
+  default     = 2500
+
+  validation {
+    condition     = var.intervalo_consulta_ms >= 1000 && var.intervalo_consulta_ms <= 30000
+    error_message = "intervalo_consulta_ms is between 1000 and 30000."
+  }
+}
+
+variable "limite_requisicoes" {
+  description = "Throttling of the panel's API: steady requests per second and burst. 900 stores asking every 2.5 s are 360 a second."
+  type = object({
+    por_segundo = number
+    rajada      = number
+  })
+  default = { por_segundo = 500, rajada = 1000 }
+}
+
+variable "alarme_consumidor_parado" {
+  description = "Alarm when the consumer was not invoked for 6 h; false where there is no steady traffic."
+  type        = bool
+  default     = true
+}
+
+variable "prefixo_url_api" {
+  description = "See modules/api."
+  type        = string
+  default     = null
+  nullable    = true
+}
+
+variable "chave_kms_alertas" {
+  description = "ARN of a customer managed KMS key for the operations topic; null leaves it without KMS."
+  type        = string
+  default     = null
+  nullable    = true
+}
