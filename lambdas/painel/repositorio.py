@@ -12,10 +12,13 @@ Items of one order (partition ``PEDIDO#<id>``):
     Written by reconciliation only: the stream lost changes here; the states in between are not known and not invented.
 """
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from painel.reconciliacao import Andamento, EstadoNoPainel, Lacuna, ate_o_segundo
 from painel.transicao import Transicao
 
 if TYPE_CHECKING:
@@ -131,6 +134,140 @@ class RepositorioPainel:
         except self._cliente.exceptions.ConditionalCheckFailedException:
             return
 
+    # --- writing: reconciliation -------------------------------------------------------------------------------------
+
+    def gravar_lacuna(self, lacuna: Lacuna, gravado_em: str) -> bool:
+        """Mark a gap and bring ATUAL to what the source says, both or neither; False when ATUAL is no longer what was
+        compared (the stream delivered meanwhile) or the gap is already marked.
+
+        Duplicate: the gap's key is its instant. Do after undo: the condition on ATUAL is exactly the state compared.
+        """
+        pedido = lacuna.pedido
+        item: Item = {
+            "PK": _s(chave_pedido(pedido.pedido_id)),
+            "SK": _s(lacuna.sk),
+            "pedidoId": _s(pedido.pedido_id),
+            "loja": _s(pedido.loja),
+            "ultimoConhecido": _s(lacuna.ultimo_conhecido or "NENHUM"),
+            "encontrado": _s(pedido.status),
+            "em": _s(pedido.atualizado_em),
+            "gravadoEm": _s(gravado_em),
+            "reconstruido": {"BOOL": True},
+        }
+        if lacuna.reposicao is not None:
+            item["conferirReposicao"] = _s(lacuna.reposicao)
+            item |= _lugar_na_reposicao(pedido.loja, pedido.atualizado_em, pedido.pedido_id)
+        if lacuna.reposicao == "SIM":
+            item["alerta"] = _s("PENDENTE")
+        try:
+            self._cliente.transact_write_items(
+                TransactItems=[
+                    {
+                        "Put": {
+                            "TableName": self._tabela,
+                            "Item": item,
+                            "ConditionExpression": "attribute_not_exists(PK)",
+                        }
+                    },
+                    {"Update": self._atual_reconstruido(lacuna, gravado_em)},
+                ]
+            )
+        except self._cliente.exceptions.TransactionCanceledException as erro:
+            motivos = cast(Mapping[str, Any], erro.response).get("CancellationReasons", [])
+            if any(motivo.get("Code") == "ConditionalCheckFailed" for motivo in motivos):
+                return False
+            raise
+        return True
+
+    def _atual_reconstruido(self, lacuna: Lacuna, gravado_em: str) -> Any:
+        pedido = lacuna.pedido
+        atribuicoes = (
+            "SET pedidoId = :id, loja = :loja, #status = :status, statusAnterior = :anterior, em = :em,"
+            " gravadoEm = :gravado, reconstruidoAte = :ate, GSI1PK = :gsi1pk, GSI1SK = :gsi1sk"
+        )
+        valores: Item = {
+            ":id": _s(pedido.pedido_id),
+            ":loja": _s(pedido.loja),
+            ":status": _s(pedido.status),
+            ":anterior": _s(lacuna.ultimo_conhecido or "NENHUM"),
+            ":em": _s(pedido.atualizado_em),
+            ":gravado": _s(gravado_em),
+            ":ate": _s(ate_o_segundo(pedido.atualizado_em)),
+            ":gsi1pk": _s(f"LOJA#{pedido.loja}"),
+            ":gsi1sk": _s(f"{gravado_em}#{pedido.pedido_id}"),
+        }
+        if lacuna.reposicao == "SIM":
+            # The claim of the gap's alert, where the next run looks for it.
+            atribuicoes += ", alertaLacuna = :lacuna"
+            valores[":lacuna"] = _s(lacuna.sk)
+        if lacuna.ultimo_conhecido is None:
+            condicao = "attribute_not_exists(PK)"
+        else:
+            condicao = "#status = :anterior"
+            if lacuna.sequencia_conhecida is None:
+                condicao += " AND attribute_not_exists(sequencia)"
+            else:
+                condicao += " AND sequencia = :sequencia"
+                valores[":sequencia"] = _s(lacuna.sequencia_conhecida)
+        return {
+            "TableName": self._tabela,
+            "Key": {"PK": _s(chave_pedido(pedido.pedido_id)), "SK": _s(ATUAL)},
+            "UpdateExpression": atribuicoes,
+            "ConditionExpression": condicao,
+            "ExpressionAttributeNames": {"#status": "status"},
+            "ExpressionAttributeValues": valores,
+        }
+
+    def encerrar_alerta_lacuna(self, pedido_id: str) -> None:
+        """The gap's alert went out: its claim leaves ATUAL."""
+        self._cliente.update_item(
+            TableName=self._tabela,
+            Key={"PK": _s(chave_pedido(pedido_id)), "SK": _s(ATUAL)},
+            UpdateExpression="REMOVE alertaLacuna",
+        )
+
+    def ler_estados(self, pedidos: list[str]) -> dict[str, EstadoNoPainel]:
+        """ATUAL of each order that has one, read consistently, 100 keys a call."""
+        estados: dict[str, EstadoNoPainel] = {}
+        chaves = [{"PK": _s(chave_pedido(pedido)), "SK": _s(ATUAL)} for pedido in dict.fromkeys(pedidos)]
+        while chaves:
+            lote, chaves = chaves[:100], chaves[100:]
+            resposta = self._cliente.batch_get_item(RequestItems={self._tabela: {"Keys": lote, "ConsistentRead": True}})
+            for item in resposta["Responses"].get(self._tabela, []):
+                lido = _textos(item)
+                estados[lido["pedidoId"]] = EstadoNoPainel(
+                    status=lido["status"], sequencia=lido.get("sequencia"), alerta_lacuna=lido.get("alertaLacuna")
+                )
+            if self._tabela in resposta["UnprocessedKeys"]:
+                chaves += cast(list[Any], resposta["UnprocessedKeys"][self._tabela]["Keys"])
+        return estados
+
+    def guardar_andamento(self, andamento: Andamento) -> None:
+        """Keep a reconciliation's progress; a finished one keeps only its totals."""
+        self._cliente.put_item(
+            TableName=self._tabela,
+            Item={
+                "PK": _s(f"RECONCILIACAO#{andamento.escopo}"),
+                "SK": _s("ANDAMENTO"),
+                "proxima": _s(json.dumps(andamento.proxima)),
+                "concluida": {"BOOL": andamento.concluida},
+                "contagem": _s(json.dumps(andamento.contagem)),
+                "exemplos": _s(json.dumps(andamento.exemplos)),
+            },
+        )
+
+    def retomar_andamento(self, escopo: str) -> Andamento | None:
+        """Progress of the unfinished run of this scope, if there is one."""
+        item = self._ler(_s(f"RECONCILIACAO#{escopo}"), _s("ANDAMENTO"))
+        if not item or item["concluida"]["BOOL"]:
+            return None
+        return Andamento(
+            escopo=escopo,
+            proxima=json.loads(item["proxima"]["S"]),
+            contagem=Counter(json.loads(item["contagem"]["S"])),
+            exemplos=json.loads(item["exemplos"]["S"]),
+        )
+
     # --- helpers -----------------------------------------------------------------------------------------------------
 
     def _criar(self, item: Item) -> Item | None:
@@ -147,9 +284,13 @@ class RepositorioPainel:
         return None
 
     def _ler(self, pk: Any, sk: Any) -> Item:
-        # Only where the engine does not answer a failed condition with the item.
         resposta = self._cliente.get_item(TableName=self._tabela, Key={"PK": pk, "SK": sk}, ConsistentRead=True)
         return cast(Item, resposta.get("Item", {}))
+
+
+def _textos(item: Mapping[str, Any]) -> dict[str, str]:
+    """The string attributes of an item, as plain text."""
+    return {nome: str(valor["S"]) for nome, valor in item.items() if "S" in valor}
 
 
 def _s(valor: str) -> Any:

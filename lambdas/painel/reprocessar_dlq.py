@@ -77,7 +77,7 @@ def handler(evento: dict[str, Any], contexto: Any) -> dict[str, Any]:
 
 
 def _registrar(relato: Relato) -> dict[str, Any]:
-    logger.info("mensagem da fila de falhas", **asdict(relato))
+    logger.info("mensagem da fila de falhas", extra=asdict(relato))
     return asdict(relato)
 
 

@@ -5,8 +5,8 @@ locals {
   rotas_protegidas = [
     "GET /painel/lojas/{loja}/pedidos",
     "GET /painel/lojas/{loja}/mudancas",
-    "GET /painel/pedidos/{pedidoId}",
-    "PUT /painel/pedidos/{pedidoId}/reposicoes/{ordem}",
+    "GET /painel/lojas/{loja}/pedidos/{pedidoId}",
+    "PUT /painel/lojas/{loja}/pedidos/{pedidoId}/reposicoes/{ordem}",
   ]
   url_login = !var.habilitar_login ? "" : "https://${aws_cognito_user_pool_domain.painel[0].domain}.auth.${var.contexto.regiao}.amazoncognito.com"
 }
