@@ -15,3 +15,9 @@ habilitar_desenho_minimo   = true
 permitir_injecao_falhas    = true
 
 retencao_logs_dias = 1
+
+# No sign-in service here, and no steady traffic to miss.
+painel = {
+  habilitar_login          = false
+  alarme_consumidor_parado = false
+}

@@ -33,6 +33,9 @@ mock_provider "aws" {
       invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/simulado/invocations"
     }
   }
+  mock_resource "aws_cloudwatch_event_rule" {
+    defaults = { arn = "arn:aws:events:sa-east-1:123456789012:rule/simulada" }
+  }
   mock_resource "aws_apigatewayv2_api" {
     defaults = {
       id            = "api123"
@@ -169,6 +172,50 @@ override_resource {
   values = {
     arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-estornar-pagamento"
     invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-estornar-pagamento/invocations"
+  }
+}
+
+override_resource {
+  target = module.painel.aws_dynamodb_table.pedidos
+  values = {
+    arn        = "arn:aws:dynamodb:sa-east-1:123456789012:table/pedidos_cadencia"
+    stream_arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/pedidos_cadencia/stream/2026-01-01T00:00:00.000"
+  }
+}
+
+override_resource {
+  target = module.painel.aws_dynamodb_table.painel
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/painel_operacao"
+  }
+}
+
+override_resource {
+  target = module.painel.aws_dynamodb_table.cache_polling
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cadencia_polling_cache"
+  }
+}
+
+override_resource {
+  target = module.painel.aws_sqs_queue.dlq
+  values = {
+    arn = "arn:aws:sqs:sa-east-1:123456789012:ffv-lab-consumidor-pedidos-dlq"
+    url = "https://sqs.sa-east-1.amazonaws.com/123456789012/ffv-lab-consumidor-pedidos-dlq"
+  }
+}
+
+override_resource {
+  target = module.painel.aws_sns_topic.reposicao
+  values = {
+    arn = "arn:aws:sns:sa-east-1:123456789012:ffv-lab-alerta-reposicao-estoque"
+  }
+}
+
+override_resource {
+  target = module.painel.aws_sns_topic.operacao
+  values = {
+    arn = "arn:aws:sns:sa-east-1:123456789012:ffv-lab-painel-operacao"
   }
 }
 

@@ -26,6 +26,23 @@ resource "aws_apigatewayv2_route" "rota" {
   api_id    = aws_apigatewayv2_api.esta.id
   route_key = each.key
   target    = "integrations/${aws_apigatewayv2_integration.funcao[each.value.nome_funcao].id}"
+
+  authorization_type = each.value.protegida ? "JWT" : "NONE"
+  authorizer_id      = each.value.protegida ? aws_apigatewayv2_authorizer.jwt[0].id : null
+}
+
+resource "aws_apigatewayv2_authorizer" "jwt" {
+  count = var.autorizador_jwt == null ? 0 : 1
+
+  api_id           = aws_apigatewayv2_api.esta.id
+  name             = "jwt"
+  authorizer_type  = "JWT"
+  identity_sources = ["$request.header.Authorization"]
+
+  jwt_configuration {
+    issuer   = var.autorizador_jwt.emissor
+    audience = var.autorizador_jwt.publico
+  }
 }
 
 resource "aws_lambda_permission" "rota" {

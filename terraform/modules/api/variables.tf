@@ -4,15 +4,31 @@ variable "nome" {
 }
 
 variable "rotas" {
-  description = "Routes: route key (\"POST /pedidos\") to the function that answers it."
+  description = "Routes: route key (\"POST /pedidos\") to the function that answers it; protegida ones need a token (autorizador_jwt)."
   type = map(object({
     nome_funcao   = string
     arn_invocacao = string
+    protegida     = optional(bool, false)
   }))
 
   validation {
     condition     = length(var.rotas) > 0 && alltrue([for r in keys(var.rotas) : can(regex("^(GET|POST|PUT|PATCH|DELETE) /", r))])
     error_message = "A route key is METHOD /path, such as \"POST /pedidos\"."
+  }
+}
+
+variable "autorizador_jwt" {
+  description = "Issuer and audiences of the tokens that open protected routes; null when the API has none."
+  type = object({
+    emissor = string
+    publico = list(string)
+  })
+  default  = null
+  nullable = true
+
+  validation {
+    condition     = var.autorizador_jwt != null || !anytrue([for r in values(var.rotas) : r.protegida])
+    error_message = "A protected route needs autorizador_jwt."
   }
 }
 
