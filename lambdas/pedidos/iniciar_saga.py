@@ -74,7 +74,7 @@ def _atender(registro: SQSRecord) -> None:
         logger.warning("message will come back", extra={"codigo": aws.codigo_do_erro(erro)})
         raise
     if not iniciada:
-        contar("DuplicatasDescartadas")
+        contar("ExecucoesJaExistentes")
     logger.info("saga started", extra={"pedidoNovo": novo, "duplicata": not iniciada})
 
 

@@ -162,7 +162,7 @@ run "painel" {
     condition = alltrue([
       for metrica in [
         "ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage", "LambdaFunctionsScheduled",
-        "ExecutionsFailed", "ExecutionTime", "ExecutionAlreadyExists",
+        "ExecutionsFailed", "ExecutionTime", "ExecucoesJaExistentes",
       ] :
       contains(flatten([
         for w in jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets : [for m in try(w.properties.metrics, []) : m[1]]
