@@ -308,11 +308,11 @@ class TabelaGateway:
         resposta = self._dynamodb.update_item(
             TableName=self._nome,
             Key={"pk": {"S": pk}, "sk": {"S": sk}},
-            UpdateExpression="ADD quantas :um",
+            UpdateExpression="ADD soma :um",
             ExpressionAttributeValues={":um": {"N": "1"}},
             ReturnValues="UPDATED_NEW",
         )
-        return int(resposta["Attributes"]["quantas"]["N"])
+        return int(resposta["Attributes"]["soma"]["N"])
 
     def _linha(self, movimento: Movimento, chave: str, referencia: str, valor: int) -> dict[str, Any]:
         return {
