@@ -1,8 +1,8 @@
 """``POST /pedidos``: validates, publishes and answers 202. The customer never waits for the saga."""
 
 from comum import aws
-from comum.cartao import texto_parece_cartao
 from comum.chave_idempotencia import Promessa, RegistroDeChaves, impressao_de, ler_chave
+from comum.corpo_http import recusar_cartao_na_chave
 from comum.http_borda import ProblemaHttp, RequisicaoHttp, RespostaHttp, borda, indisponivel, resposta_json
 from comum.observabilidade import contar, identificar, logger, observado
 from comum.processo import uma_vez
@@ -10,7 +10,7 @@ from comum.relogio import agora_iso
 from pedidos.configuracao import ConfiguracaoCriar
 from pedidos.erros import FilaIndisponivelError
 from pedidos.fila_criados import FilaPedidosCriados
-from pedidos.novo_pedido import NovoPedido, NumeroDeCartaoError, ler_novo_pedido, montar_entrada, novo_pedido_id
+from pedidos.novo_pedido import NovoPedido, ler_novo_pedido, montar_entrada, novo_pedido_id
 from pedidos.situacao import Status
 
 
@@ -44,8 +44,7 @@ def handler(requisicao: RequisicaoHttp) -> RespostaHttp:
         409, 413, 415, 422, and 503 with Retry-After when the order could not be recorded (repeat the same request).
     """
     try:
-        if any(texto_parece_cartao(valor) for valor in requisicao.cabecalhos.get("idempotency-key", "").split(",")):
-            raise NumeroDeCartaoError
+        recusar_cartao_na_chave(requisicao)
         novo = ler_novo_pedido(requisicao.json(), _configuracao())
         chave = ler_chave(requisicao)
     except ProblemaHttp:
