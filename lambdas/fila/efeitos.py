@@ -7,6 +7,9 @@ long as a DLQ message can still be redriven, and each redrive starts its 14 days
     absent ──debit──> ESTOQUE_DEBITADO ──charged──> CONCLUIDO
        └─no stock──> RECUSADO <──charge refused, debit undone──┘
 
+``criadoEm``, ``atualizadoEm`` (ISO-8601, UTC), the order's own fields, ``idTransacao`` of the charge and ``motivo``
+of a refusal are on the item.
+
 Every arrow is one conditional write (a transaction where stock moves), so a crash leaves the order on one side of an
 arrow, never in the middle, and a second walker finds the arrow already taken.
 """
@@ -47,13 +50,12 @@ class Motivo(StrEnum):
 
 @dataclass(frozen=True)
 class Efeito:
-    """The effect as stored. ``debitado_em`` (ISO-8601, UTC) is absent on an order refused for lack of stock."""
+    """The effect as stored; ``de_outra_entrega`` when it was there before this delivery asked for it."""
 
     pedido_id: str
     situacao: Situacao
-    debitado_em: str | None = None
-    id_transacao: str | None = None
     motivo: Motivo | None = None
+    de_outra_entrega: bool = False
 
     @property
     def definitivo(self) -> bool:
@@ -61,8 +63,31 @@ class Efeito:
         return self.situacao is not Situacao.ESTOQUE_DEBITADO
 
 
+class LeitorDeEfeitos:
+    """Reads effects; all the API may do.
+
+    Parameters
+    ----------
+    cliente : DynamoDBClient
+        Low-level client.
+    tabela_efeitos : str
+        Table name.
+    """
+
+    def __init__(self, cliente: "DynamoDBClient", tabela_efeitos: str) -> None:
+        self._cliente = cliente
+        self._efeitos = tabela_efeitos
+
+    def obter(self, pedido_id: str) -> Efeito | None:
+        """The order's effect (consistent read), or None when nothing happened yet."""
+        item = self._cliente.get_item(
+            TableName=self._efeitos, Key={"pedidoId": {"S": pedido_id}}, ConsistentRead=True
+        ).get("Item")
+        return _efeito(item) if item else None
+
+
 class RepositorioDeEfeitos:
-    """Reads and moves effects; the only place that writes either table.
+    """Moves effects; the only place that writes either table.
 
     Parameters
     ----------
@@ -86,13 +111,6 @@ class RepositorioDeEfeitos:
         self._estoque = tabela_estoque
         self._dormir = dormir
 
-    def obter(self, pedido_id: str) -> Efeito | None:
-        """The order's effect (consistent read), or None when nothing happened yet."""
-        item = self._cliente.get_item(
-            TableName=self._efeitos, Key={"pedidoId": {"S": pedido_id}}, ConsistentRead=True
-        ).get("Item")
-        return _efeito(item) if item else None
-
     def debitar(self, mensagem: MensagemDePedido, agora: str) -> Efeito:
         """Debit stock for this order, once for ever, or record that there is not enough.
 
@@ -114,7 +132,7 @@ class RepositorioDeEfeitos:
         marcador = {
             "Put": {
                 "TableName": self._efeitos,
-                "Item": _item(mensagem, Situacao.ESTOQUE_DEBITADO, agora, debitadoEm={"S": agora}),
+                "Item": _item(mensagem, Situacao.ESTOQUE_DEBITADO, agora),
                 "ConditionExpression": "attribute_not_exists(pedidoId)",
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
             }
@@ -132,7 +150,7 @@ class RepositorioDeEfeitos:
         }
         razoes = self._transacionar([marcador, debito])
         if razoes is None:
-            return Efeito(mensagem.pedidoId, Situacao.ESTOQUE_DEBITADO, debitado_em=agora)
+            return Efeito(mensagem.pedidoId, Situacao.ESTOQUE_DEBITADO)
         if razoes[0].get("Code") == "ConditionalCheckFailed":
             return self._anterior(mensagem, razoes[0].get("Item"))
         motivo = Motivo.ESTOQUE_INSUFICIENTE if razoes[1].get("Item") else Motivo.ITEM_INEXISTENTE
@@ -271,21 +289,16 @@ def _item(mensagem: MensagemDePedido, situacao: Situacao, agora: str, **extras: 
         "situacao": {"S": situacao},
         **_campos(mensagem),
         "recebidoEm": {"S": mensagem.recebidoEm},
+        "criadoEm": {"S": agora},
         "atualizadoEm": {"S": agora},
         **extras,
     }
 
 
 def _efeito(item: dict[str, Any]) -> Efeito:
-    def texto(campo: str) -> str | None:
-        valor = item.get(campo, {}).get("S")
-        return None if valor is None else str(valor)
-
-    motivo = texto("motivo")
     return Efeito(
         pedido_id=str(item["pedidoId"]["S"]),
         situacao=Situacao(item["situacao"]["S"]),
-        debitado_em=texto("debitadoEm"),
-        id_transacao=texto("idTransacao"),
-        motivo=Motivo(motivo) if motivo else None,
+        motivo=Motivo(item["motivo"]["S"]) if "motivo" in item else None,
+        de_outra_entrega=True,
     )

@@ -39,3 +39,7 @@ class CobrancaSemRespostaError(ErroDesfechoDesconhecido):
 class CobrancaMalFormadaError(ErroDefinitivo):
     """The gateway refused the request itself (400, 401, 422...): a defect or a setting of ours, never the
     customer's."""
+
+
+class FilaForaDeAlcanceError(ErroDesfechoDesconhecido):
+    """The queue refused the order, or its answer was lost (it may be there); the customer repeats the request."""

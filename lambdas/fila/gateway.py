@@ -2,8 +2,7 @@
 
 The message carries no card: the order is the store's, so the charge goes to the account the store registered with the
 gateway, whose token is ``tok-{lojaId}``. The key ``fila-cobranca-{pedidoId}`` is made here and nowhere else; the
-gateway honours it for 24 hours (same key, same result), so within that window repeating is safe, and past it the
-charge is looked up before acting.
+gateway honours it for 24 hours (same key, same result).
 """
 
 from collections.abc import Mapping

@@ -3,9 +3,10 @@
 import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from comum.contrato import InstanteIso, ModeloDeEntrada, Quantidade, ValorCentavos, campos_invalidos
+from comum.http_borda import pedido_malformado
 from fila.erros import MensagemInvalidaError
 
 # Canonical lower-case text, so that one order has one key in every table.
@@ -39,6 +40,24 @@ class MensagemDePedido(ModeloDeEntrada):
     valorCentavos: ValorCentavos
     lojaId: LojaId
     recebidoEm: InstanteIso
+
+
+_PEDIDO_ID: TypeAdapter[str] = TypeAdapter(PedidoUuid)
+
+
+def ler_pedido_id(texto: str) -> str:
+    """An id that came in a path.
+
+    Raises
+    ------
+    ProblemaHttp
+        400 when it cannot be one of ours.
+    """
+    try:
+        return _PEDIDO_ID.validate_python(texto)
+    except ValidationError:
+        pass
+    raise pedido_malformado("O identificador do pedido não é válido.")
 
 
 def ler_mensagem(corpo: str, atributo_pedido_id: str | None = None) -> MensagemDePedido:

@@ -3,22 +3,20 @@
 Crash points and what the next delivery finds:
 
 - before the debit: nothing happened, it starts over;
-- after the debit, before or inside the charge: the debit's marker is there, the charge is repeated with the same key;
-- after the charge, its answer lost: the gateway gives the same answer to the same key;
+- after the debit, before the charge: the debit's marker is there and the gateway knows no charge, so it charges;
+- inside the charge, or its answer lost: the gateway is asked first; what it knows is the answer, and if it knows
+  nothing the charge is repeated with the same key;
 - after the charge, before recording it: as above, then it is recorded;
 - after recording, before the idempotency record says COMPLETED: the effect is found final and returned.
 """
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from comum.relogio import de_iso, para_iso
+from comum.relogio import para_iso
 from fila.efeitos import Efeito, Motivo, RepositorioDeEfeitos
-from fila.gateway import Aprovada, ContaDaLoja, Recusada
+from fila.gateway import Aprovada, ContaDaLoja
 from fila.modelos import MensagemDePedido
-
-# The gateway honours a key for 24 h; an hour is left for clocks that disagree.
-JANELA_DA_CHAVE = timedelta(hours=23)
 
 
 def processar(
@@ -55,16 +53,11 @@ def processar(
     efeito = efeitos.debitar(mensagem, para_iso(agora()))
     if efeito.definitivo:
         return efeito
-    cobranca = _cobranca_antiga(efeito, conta, agora()) or conta.cobrar(
-        mensagem.pedidoId, mensagem.lojaId, mensagem.valorCentavos
-    )
+    # An earlier delivery may have charged. The key alone does not tell: the gateway forgets it after 24 h (a DLQ lives
+    # 14 days), and some replay a stored 500 for ever. So a repeated delivery looks the charge up before charging.
+    cobranca = conta.consultar(mensagem.pedidoId) if efeito.de_outra_entrega else None
+    if cobranca is None:
+        cobranca = conta.cobrar(mensagem.pedidoId, mensagem.lojaId, mensagem.valorCentavos)
     if isinstance(cobranca, Aprovada):
         return efeitos.concluir(mensagem, cobranca.id_transacao, para_iso(agora()))
     return efeitos.desfazer_debito(mensagem, Motivo.PAGAMENTO_RECUSADO, para_iso(agora()))
-
-
-def _cobranca_antiga(efeito: Efeito, conta: ContaDaLoja, agora: datetime) -> Aprovada | Recusada | None:
-    """Past the key's window the gateway may have forgotten the key but not the charge: look before charging."""
-    if efeito.debitado_em is None or agora - de_iso(efeito.debitado_em) < JANELA_DA_CHAVE:
-        return None
-    return conta.consultar(efeito.pedido_id)

@@ -30,7 +30,7 @@ from fila.processados import TabelaDeProcessados
 from tests.models.mapeamento_sqs import FilaSQS, Handler, Interrompido, MapeamentoSQS, Mensagem, RelogioSimulado
 
 Acao = Literal["morre", "duplicata", "zumbi"]
-Tropeco = Literal["mudo_antes", "mudo_depois", "em_andamento"]
+Tropeco = Literal["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado"]
 SALDO = 1000
 
 
@@ -100,6 +100,7 @@ class GatewayFalso:
         self.tropecos = {p.id: list(p.tropecos) for p in pedidos.values()}
         self.resultados: dict[str, RespostaJson] = {}
         self.movimentos: list[tuple[str, int]] = []
+        self.erros_guardados: set[str] = set()  # keys whose every charge answers 500, as Stripe replays a stored one
 
     def __call__(self, metodo: str, caminho: str, corpo: dict[str, Any] | None, chave: str | None) -> RespostaJson:
         """One call; the process may die before it arrives or before the answer does."""
@@ -126,7 +127,9 @@ class GatewayFalso:
             else:
                 self.movimentos.append((pedido, corpo["valorCentavos"]))
                 self.resultados[chave] = RespostaJson(201, {"idTransacao": f"tx-{chave}", "status": "APROVADA"})
-        if tropeco == "mudo_depois":
+        if tropeco == "erro_guardado":
+            self.erros_guardados.add(chave)
+        if tropeco == "mudo_depois" or chave in self.erros_guardados:
             raise CobrancaSemRespostaError("no answer", motivo="PRAZO")
         return self.resultados[chave]
 

@@ -118,14 +118,16 @@ def test_second_delivery_in_the_middle_of_the_first(criar: CRIADOR, acao: Acao, 
 
 
 def test_gateway_without_keys_would_charge_twice(criar: CRIADOR) -> None:
-    """What the gateway's key is for: Powertools alone repeats a charge whose answer was lost."""
-    mundo = criar([pedido(1, tropecos=("mudo_depois",))], sem_chave=True)
+    """What the gateway's key is for: two processes that both found nothing to look up, and Powertools' record
+    expired.
+    """
+    mundo = criar([pedido(1)], sem_chave=True, planos=[{5: "zumbi"}])
     mundo.enviar_pedidos()
     mundo.mapeamento.esvaziar()
     assert len(mundo.gateway.movimentos) == 2
 
 
-@pytest.mark.parametrize("tropeco", ["mudo_antes", "mudo_depois", "em_andamento"])
+@pytest.mark.parametrize("tropeco", ["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado"])
 def test_gateway_stumble_is_retried_with_the_same_key(criar: CRIADOR, tropeco: Any) -> None:
     mundo = criar([pedido(1, tropecos=(tropeco, tropeco))])
     mundo.enviar_pedidos()
@@ -143,7 +145,9 @@ pedidos_do_plano = st.lists(
         valor=st.integers(1, 99999),
         item=st.sampled_from(["ITEM-1", "ITEM-2"]),
         recusado=st.booleans(),
-        tropecos=st.lists(st.sampled_from(["mudo_antes", "mudo_depois", "em_andamento"]), max_size=1).map(tuple),
+        tropecos=st.lists(
+            st.sampled_from(["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado"]), max_size=1
+        ).map(tuple),
         vezes=st.integers(1, 2),
     ),
     min_size=1,
