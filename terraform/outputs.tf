@@ -79,5 +79,5 @@ output "papeis" {
 }
 
 locals {
-  funcoes = merge(module.saga.funcoes, module.desenhos_minimos.funcoes, module.painel.funcoes)
+  funcoes = merge(module.saga.funcoes, module.desenhos_minimos.funcoes, module.painel.funcoes, module.fila.funcoes)
 }

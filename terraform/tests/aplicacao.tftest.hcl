@@ -219,6 +219,64 @@ override_resource {
   }
 }
 
+override_resource {
+  target = module.fila.aws_sqs_queue.pedidos
+  values = {
+    arn = "arn:aws:sqs:sa-east-1:123456789012:ffv-lab-fila-pedidos"
+    url = "https://sqs.sa-east-1.amazonaws.com/123456789012/ffv-lab-fila-pedidos"
+  }
+}
+
+override_resource {
+  target = module.fila.aws_sqs_queue.dlq
+  values = {
+    arn = "arn:aws:sqs:sa-east-1:123456789012:ffv-lab-fila-pedidos-dlq"
+    url = "https://sqs.sa-east-1.amazonaws.com/123456789012/ffv-lab-fila-pedidos-dlq"
+  }
+}
+
+override_resource {
+  target = module.fila.aws_dynamodb_table.processados
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/ffv-lab-fila-pedidos-processados"
+  }
+}
+
+override_resource {
+  target = module.fila.aws_dynamodb_table.efeitos
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/ffv-lab-fila-efeitos"
+  }
+}
+
+override_resource {
+  target = module.fila.aws_dynamodb_table.estoque
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/ffv-lab-fila-estoque"
+  }
+}
+
+override_resource {
+  target = module.fila.aws_dynamodb_table.idempotencia_api
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/ffv-lab-fila-idempotencia-api"
+  }
+}
+
+override_resource {
+  target = module.fila.aws_sns_topic.alertas
+  values = {
+    arn = "arn:aws:sns:sa-east-1:123456789012:ffv-lab-fila-alertas"
+  }
+}
+
+override_resource {
+  target = module.fila.aws_sns_topic_policy.alertas
+  values = {
+    arn = "arn:aws:sns:sa-east-1:123456789012:ffv-lab-fila-alertas"
+  }
+}
+
 variables {
   ambiente                   = "teste"
   arquivo_artefato           = "tests/dados/artefato.zip"

@@ -27,3 +27,8 @@ output "timeout_s" {
   description = "Timeout of the function in seconds, as template.yaml says."
   value       = local.timeout
 }
+
+output "politica" {
+  description = "The role's policy (JSON), for tests that compare it with what the code calls."
+  value       = aws_iam_role_policy.esta.policy
+}
