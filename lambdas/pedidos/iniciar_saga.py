@@ -5,7 +5,6 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from botocore.exceptions import BotoCoreError, ClientError
 
 from comum import aws
 from comum.contrato import EntradaSaga, ler
@@ -58,11 +57,12 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     return dict(resposta)
 
 
-def _atender(registro: SQSRecord) -> None:
-    logger.append_keys(messageId=registro.message_id)
+def _atender(record: SQSRecord) -> None:
+    """One message; Powertools passes it by the name ``record``. Every failure is logged here, then comes back."""
+    logger.append_keys(messageId=record.message_id)
     logger.remove_keys(["pedidoId", "correlation_id"])
     try:
-        entrada = _ler_mensagem(registro.body)
+        entrada = _ler_mensagem(record.body)
         identificar(entrada.pedidoId)
         novo = _repositorio().registrar_recebido(entrada, "IniciarSaga")
         iniciada = _maquina().iniciar(entrada)
@@ -70,11 +70,12 @@ def _atender(registro: SQSRecord) -> None:
         contar("MensagensRecusadas")
         logger.error("message refused", extra={"erro": type(erro).__name__, "mensagem": erro.mensagem, **erro.detalhes})
         raise
-    except (ClientError, BotoCoreError) as erro:
-        logger.warning("message will come back", extra={"codigo": aws.codigo_do_erro(erro)})
+    except Exception as erro:
+        # Name or AWS code only: the text of an error nobody foresaw may quote the message.
+        logger.error("message will come back", extra={"erro": aws.codigo_do_erro(erro)})
         raise
     if not iniciada:
-        contar("DuplicatasDescartadas")
+        contar("ExecucoesJaExistentes")
     logger.info("saga started", extra={"pedidoNovo": novo, "duplicata": not iniciada})
 
 

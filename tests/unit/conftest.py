@@ -1,7 +1,10 @@
 """Unit tests touch no network: moto answers for AWS, a loopback server for the gateway."""
 
+import io
+import json
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import boto3
 import pytest
@@ -44,10 +47,171 @@ def aws() -> Iterator[None]:
 @pytest.fixture
 def tabela_chaves(aws: None) -> str:
     """The table of the Idempotency-Key protocol."""
+    return criar_tabela("cesta-idempotencia-api", "chave")
+
+
+def criar_tabela(nome: str, *chaves: str) -> str:
+    """An on-demand table whose key attributes are strings."""
     boto3.client("dynamodb").create_table(
-        TableName="cesta-idempotencia-api",
-        KeySchema=[{"AttributeName": "chave", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "chave", "AttributeType": "S"}],
+        TableName=nome,
+        KeySchema=[
+            {"AttributeName": chave, "KeyType": tipo} for chave, tipo in zip(chaves, ("HASH", "RANGE"), strict=False)
+        ],
+        AttributeDefinitions=[{"AttributeName": chave, "AttributeType": "S"} for chave in chaves],
         BillingMode="PAY_PER_REQUEST",
     )
-    return "cesta-idempotencia-api"
+    return nome
+
+
+CHAVE_GATEWAY = "chave-secreta-do-gateway"
+MAQUINA = "cesta-saga-pedido"
+
+
+@pytest.fixture
+def sistema(aws: None, tabela_chaves: str, monkeypatch: pytest.MonkeyPatch) -> "Sistema":
+    """Every resource the functions touch, and every variable they read."""
+    criado = Sistema()
+    for nome, valor in criado.variaveis().items():
+        monkeypatch.setenv(nome, valor)
+    return criado
+
+
+class Sistema:
+    """The saga's resources in moto, with the few questions tests ask of them."""
+
+    def __init__(self) -> None:
+        self.dynamodb = boto3.client("dynamodb")
+        self.sqs = boto3.client("sqs")
+        self.stepfunctions = boto3.client("stepfunctions")
+        criar_tabela("cesta-estoque", "sku")
+        criar_tabela("cesta-pedidos", "pedidoId")
+        criar_tabela("cesta-gateway-simulado", "pk", "sk")
+        self.url_fila = self.sqs.create_queue(QueueName="cesta-pedidos-criados")["QueueUrl"]
+        boto3.client("ssm").put_parameter(Name="/cesta/chave-gateway", Value=CHAVE_GATEWAY, Type="SecureString")
+        self.arn_maquina = self.stepfunctions.create_state_machine(
+            name=MAQUINA,
+            definition='{"StartAt":"Fim","States":{"Fim":{"Type":"Succeed"}}}',
+            roleArn="arn:aws:iam::123456789012:role/cesta-saga-pedido-role",
+        )["stateMachineArn"]
+
+    def variaveis(self) -> dict[str, str]:
+        """Environment of every function, as Terraform would set it."""
+        return {
+            "URL_FILA_PEDIDOS_CRIADOS": self.url_fila,
+            "TABELA_IDEMPOTENCIA": "cesta-idempotencia-api",
+            "QUANTIDADE_MAXIMA": "1000",
+            "VALOR_MAXIMO_CENTAVOS": "10000000",
+            "TABELA_PEDIDOS": "cesta-pedidos",
+            "TABELA_ESTOQUE": "cesta-estoque",
+            "TABELA_GATEWAY": "cesta-gateway-simulado",
+            "ARN_MAQUINA_SAGA": self.arn_maquina,
+            "PERMITIR_INJECAO_FALHAS": "true",
+            "URL_GATEWAY": "http://127.0.0.1:9",
+            "PARAMETRO_CHAVE_GATEWAY": "/cesta/chave-gateway",
+            "TIMEOUT_CONEXAO_GATEWAY_S": "0.5",
+            "TIMEOUT_TOTAL_GATEWAY_S": "2",
+            "ATRASO_LENTO_S": "0.6",
+            "ATRASO_PADRAO_MS": "0",
+        }
+
+    def por_estoque(self, sku: str, saldo: int, **atributos: Any) -> None:
+        """Stock an sku; without ``reservas`` the item has no map, as one written by hand."""
+        self.dynamodb.put_item(
+            TableName="cesta-estoque", Item={"sku": {"S": sku}, "saldo": {"N": str(saldo)}, **atributos}
+        )
+
+    def estoque(self, sku: str) -> tuple[int, dict[str, int]]:
+        """(balance, reservations) of an sku, in units."""
+        item = self.dynamodb.get_item(TableName="cesta-estoque", Key={"sku": {"S": sku}})["Item"]
+        reservas = item.get("reservas", {"M": {}})["M"]
+        return int(item["saldo"]["N"]), {pedido: int(valor["N"]) for pedido, valor in reservas.items()}
+
+    def pedido(self, pedido_id: str) -> dict[str, Any] | None:
+        """The order's item, as DynamoDB types it, or None."""
+        return self.dynamodb.get_item(TableName="cesta-pedidos", Key={"pedidoId": {"S": pedido_id}}).get("Item")
+
+    def por_pedido(self, pedido_id: str, status: str, **atributos: Any) -> None:
+        """Write an order in a given status with one history entry."""
+        passo = {"M": {"status": {"S": status}, "em": {"S": "2026-03-01T12:00:00.000Z"}, "passo": {"S": "x"}}}
+        self.dynamodb.put_item(
+            TableName="cesta-pedidos",
+            Item={
+                "pedidoId": {"S": pedido_id},
+                "status": {"S": status},
+                "historico": {"L": [passo]},
+                **atributos,
+            },
+        )
+
+    def mensagens(self) -> list[str]:
+        """Bodies waiting in the queue of created orders."""
+        recebidas = self.sqs.receive_message(QueueUrl=self.url_fila, MaxNumberOfMessages=10, VisibilityTimeout=0).get(
+            "Messages", []
+        )
+        return [mensagem["Body"] for mensagem in recebidas]
+
+
+class Saida:
+    """What the functions wrote: log lines and EMF metrics."""
+
+    def __init__(self, registros: io.StringIO, capsys: pytest.CaptureFixture[str]) -> None:
+        self._registros = registros
+        self._capsys = capsys
+        self._impresso = ""
+
+    def tudo(self) -> str:
+        """Everything written so far, as text."""
+        self._impresso += "".join(self._capsys.readouterr())
+        return self._registros.getvalue() + self._impresso
+
+    def linhas(self) -> list[dict[str, Any]]:
+        """Log lines, parsed."""
+        return [json.loads(linha) for linha in self._registros.getvalue().splitlines()]
+
+    def metricas(self) -> dict[str, float]:
+        """Sum of each business metric written so far."""
+        self.tudo()
+        somas: dict[str, float] = {}
+        for linha in self._impresso.splitlines():
+            if '"CloudWatchMetrics"' not in linha:
+                continue
+            emf = json.loads(linha)
+            for metrica in emf["_aws"]["CloudWatchMetrics"][0]["Metrics"]:
+                valor = emf[metrica["Name"]]
+                somas[metrica["Name"]] = somas.get(metrica["Name"], 0) + sum(valor)
+        return somas
+
+
+@pytest.fixture
+def saida(capsys: pytest.CaptureFixture[str]) -> Iterator[Saida]:
+    """Captures the logs and metrics of the functions called by the test."""
+    from comum.observabilidade import logger
+
+    registros = io.StringIO()
+    antes = [(manipulador, manipulador.setStream(registros)) for manipulador in logger.handlers]
+    yield Saida(registros, capsys)
+    for manipulador, fluxo in antes:
+        if fluxo is not None:
+            manipulador.setStream(fluxo)
+
+
+class Contexto:
+    """What the runtime passes besides the event."""
+
+    function_name = "cesta-teste"
+    aws_request_id = "11111111-2222-3333-4444-555555555555"
+    invoked_function_arn = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-teste"
+    memory_limit_in_mb = 256
+
+    def __init__(self, restante_s: float = 10) -> None:
+        self.restante_s = restante_s
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds left of the invocation."""
+        return int(self.restante_s * 1000)
+
+
+@pytest.fixture
+def contexto() -> Contexto:
+    """A context with ten seconds left."""
+    return Contexto()

@@ -50,8 +50,10 @@ module "gateway_simulado" {
 
   permissoes = [
     {
-      sid      = "GuardarMovimentos"
-      acoes    = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"]
+      sid = "GuardarMovimentos"
+      acoes = [
+        "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem",
+      ]
       recursos = [aws_dynamodb_table.gateway[0].arn]
     },
     {
@@ -71,7 +73,11 @@ module "api_gateway_simulado" {
   retencao_logs_dias = var.contexto.retencao_logs_dias
 
   rotas = {
-    for rota in ["POST /cobrancas", "GET /cobrancas/{token}", "POST /estornos", "GET /movimentos"] : rota => {
+    for rota in [
+      "POST /cobrancas", "GET /cobrancas/{token}", "POST /estornos",
+      "GET /movimentos", "GET /modo", "PUT /modo", "GET /saude",
+    ] :
+    rota => {
       nome_funcao   = module.gateway_simulado[0].nome
       arn_invocacao = module.gateway_simulado[0].arn_invocacao
     }

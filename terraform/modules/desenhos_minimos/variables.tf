@@ -16,11 +16,6 @@ variable "contexto" {
     nivel_log          = string
     retencao_logs_dias = number
   })
-
-  validation {
-    condition     = var.contexto.ambiente != "producao"
-    error_message = "The minimal designs and the gateway stand-in are never deployed to producao."
-  }
 }
 
 variable "arn_topico_alertas" {

@@ -42,7 +42,7 @@ locals {
       pergunta = "A idempotência das execuções está atuando? (ExecutionAlreadyExists: informação, não alarme)"
       estat    = "Sum"
       periodo  = 300
-      metricas = [["Cesta", "ExecutionAlreadyExists", "service", "cesta", { label = "Pedidos repetidos" }]]
+      metricas = [["Cesta", "ExecucoesJaExistentes", "service", "cesta", { label = "Pedidos repetidos" }]]
       linha    = null
     },
     {

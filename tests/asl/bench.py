@@ -1,0 +1,503 @@
+"""Runs the real state machine in process, with real handlers, and breaks it on purpose.
+
+The interpreter is LocalStack's, as moto ships it. Three seams are replaced and nothing else:
+
+* where the interpreter calls Lambda, the handler named in ``template.yaml`` is called instead;
+* where it calls DynamoDB and SQS directly, the same call goes through :meth:`Bench._attempt` so that it can be broken;
+* where it sleeps between retries, the seconds are written down instead of slept.
+
+A :class:`Fault` says what one attempt of one state does: whether its effect happens (not at all, once, twice, or late:
+when another state starts) and which error name the interpreter sees. Every injected failure combines the two.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import boto3
+import yaml
+from boto3.dynamodb.types import TypeDeserializer
+from botocore.exceptions import ClientError
+from moto import mock_aws
+from moto.stepfunctions.parser.api import HistoryEventType, LambdaFunctionFailedEventDetails
+from moto.stepfunctions.parser.asl.component.common.error_name.error_equals_decl import ErrorEqualsDecl
+from moto.stepfunctions.parser.asl.component.common.error_name.failure_event import FailureEvent, FailureEventException
+from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name import StatesErrorName
+from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
+from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_dynamodb import (
+    StateTaskServiceDynamoDB,
+)
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_sqs import (
+    StateTaskServiceSqs,
+)
+from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
+from moto.stepfunctions.parser.asl.parse import asl_parser
+from moto.stepfunctions.parser.backend import execution_worker
+from moto.stepfunctions.parser.models import stepfunctions_parser_backends
+
+ROOT = Path(__file__).resolve().parents[2]
+ASL_FILE = ROOT / "asl" / "saga-pedido.asl.json"
+TEMPLATE_FILE = ROOT / "template.yaml"
+
+ACCOUNT = "123456789012"
+REGION = "sa-east-1"
+MACHINE = "cesta-saga-pedido"
+END = "end"
+
+Handler = Callable[[dict[str, Any], Any], Any]
+
+
+@lru_cache
+def functions() -> Mapping[str, dict[str, Any]]:
+    """Properties of each function of template.yaml, by function name."""
+    resources = yaml.safe_load(TEMPLATE_FILE.read_text())["Resources"].values()
+    return {
+        properties["FunctionName"]: properties
+        for resource in resources
+        if (properties := resource.get("Properties", {})).get("FunctionName")
+    }
+
+
+# State machine placeholder -> function name; Terraform passes the same names.
+FUNCTION_PLACEHOLDERS = {
+    "funcao_reservar_estoque": "cesta-reservar-estoque",
+    "funcao_liberar_estoque": "cesta-liberar-estoque",
+    "funcao_cobrar_pagamento": "cesta-cobrar-pagamento",
+    "funcao_estornar_pagamento": "cesta-estornar-pagamento",
+    "funcao_confirmar_pedido": "cesta-confirmar-pedido",
+}
+
+
+def load_asl(path: Path = ASL_FILE) -> dict[str, Any]:
+    """The state machine as written, placeholders and all."""
+    return dict(json.loads(path.read_text()))
+
+
+def render(asl: Mapping[str, Any], **extra: str) -> str:
+    """Do what Terraform's templatefile does. An unknown placeholder is a KeyError, as it is an error there."""
+    values = {
+        "particao": "aws",
+        "regiao": REGION,
+        "conta": ACCOUNT,
+        "tabela_pedidos": "cesta-pedidos",
+        **FUNCTION_PLACEHOLDERS,
+        **extra,
+    }
+    return re.sub(r"\$\{(\w+)\}", lambda found: values[found[1]], json.dumps(asl))
+
+
+def tasks(asl: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every state of the machine by name, inside branches too."""
+    for name, state in asl["States"].items():
+        yield name, state
+        for branch in state.get("Branches", []):
+            yield from tasks(branch)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong in one state.
+
+    Parameters
+    ----------
+    state : str
+        Name of the state whose attempts are broken.
+    error : str | None
+        Error name the interpreter sees; None when the attempt succeeds all the same (a duplicate, a late effect).
+        ``States.Timeout`` is the task's own timeout; anything else arrives as Lambda, DynamoDB or SQS would report it.
+    effect : str
+        ``none``, ``once``, ``twice``, or ``late:STATE``: the call only runs when STATE makes its first attempt
+        (``late:end``: after the execution closed).
+    attempts : frozenset[int] | None
+        Which attempts of the state, counted from 1; None is every attempt.
+    """
+
+    state: str
+    error: str | None
+    effect: str = "none"
+    attempts: frozenset[int] | None = None
+
+    def hits(self, state: str, attempt: int) -> bool:
+        return state == self.state and (self.attempts is None or attempt in self.attempts)
+
+    def __str__(self) -> str:
+        when = "*" if self.attempts is None else ",".join(map(str, sorted(self.attempts)))
+        return f"{self.state}#{when}:{self.effect}:{self.error or 'ok'}"
+
+
+@dataclass
+class Call:
+    """One attempt of one state, as it went."""
+
+    state: str
+    attempt: int
+    payload: Any
+    ran: int = 0
+    result: Any = None
+    error: str | None = None
+    late: bool = False
+
+
+@dataclass
+class Outcome:
+    """Everything one execution left behind."""
+
+    status: str
+    error: str | None
+    cause: str | None
+    output: dict[str, Any] | None
+    path: list[str]
+    calls: list[Call]
+    slept: list[float]
+    order: dict[str, Any] | None
+    messages: list[dict[str, Any]]
+    execution_arn: str
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def order_status(self) -> str | None:
+        return self.order["status"] if self.order else None
+
+    def effects(self, *states: str) -> list[str]:
+        """States whose effect really happened, in order (of the given ones, when given)."""
+        return [
+            call.state
+            for call in self.calls
+            if call.ran and call.error is None and (not states or call.state in states)
+        ]
+
+
+class HandlerCrash(Exception):
+    """Raised by a handler stand-in to die with a platform error name, e.g. Runtime.ExitError."""
+
+    def __init__(self, error_name: str) -> None:
+        super().__init__(error_name)
+        self.error_name = error_name
+
+
+class Context:
+    """Lambda context, as much as Powertools and the handlers read of it."""
+
+    memory_limit_in_mb = 256
+    aws_request_id = "00000000-0000-0000-0000-000000000000"
+
+    def __init__(self, function_name: str, timeout_s: int) -> None:
+        self.function_name = function_name
+        self.invoked_function_arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function_name}"
+        self._ends = time.monotonic() + timeout_s
+
+    def get_remaining_time_in_millis(self) -> int:
+        return max(0, int((self._ends - time.monotonic()) * 1000))
+
+
+class _Injected(Exception):
+    def __init__(self, error: str) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+class Bench:
+    """A mocked account with the tables, the queue and one state machine per definition. Use as a context manager."""
+
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        self.handlers = dict(handlers)
+        self._stack = ExitStack()
+        self._faults: Sequence[Fault] = ()
+        self._calls: list[Call] = []
+        self._late: list[tuple[str, Callable[[], None]]] = []
+        self._slept: list[float] = []
+        self._on_attempt: Callable[[str, int], None] | None = None
+        self._machines: dict[str, str] = {}
+        self._executions = 0
+
+    def __enter__(self) -> Bench:
+        enter = self._stack.enter_context
+        environment = {
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_REGION": REGION,
+        }
+        enter(mock.patch.dict("os.environ", environment))
+        enter(mock_aws(config={"stepfunctions": {"execute_state_machine": True}}))
+        enter(self._plugged())
+        self.dynamodb = boto3.client("dynamodb")
+        self.sqs = boto3.client("sqs")
+        self.ssm = boto3.client("ssm")
+        self.states = boto3.client("stepfunctions")
+        for table, key in (("cesta-pedidos", "pedidoId"), ("cesta-estoque", "sku")):
+            self.dynamodb.create_table(
+                TableName=table,
+                BillingMode="PAY_PER_REQUEST",
+                KeySchema=[{"AttributeName": key, "KeyType": "HASH"}],
+                AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"}],
+            )
+        self.dynamodb.create_table(
+            TableName="cesta-gateway-simulado",
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+        )
+        self.queue_url = self.sqs.create_queue(QueueName="cesta-compensacao-falhou")["QueueUrl"]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    # --- seams ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _plugged(self) -> Iterator[None]:
+        bench = self
+
+        def call_lambda(env: Any, parameters: dict[str, Any], region: str, state_credentials: Any) -> None:
+            name = parameters["FunctionName"].rsplit(":", 1)[-1]
+            payload = json.loads(parameters["Payload"])
+
+            def invoke() -> Any:
+                context = Context(name, functions()[name]["Timeout"])
+                result = bench.handlers[name](json.loads(json.dumps(payload)), context)
+                return json.loads(json.dumps(result))
+
+            try:
+                result = bench._attempt(_state_of(env), payload, invoke)
+            except _Injected as injected:
+                if injected.error == "States.Timeout":
+                    raise TimeoutError from None
+                if injected.error == "States.DataLimitExceeded":
+                    raise FailureEventException(_too_much_data(env)) from None
+                raise lambda_eval_utils.LambdaFunctionErrorException(
+                    "Unhandled", _error_payload(injected.error)
+                ) from None
+            except Exception as error:
+                raise lambda_eval_utils.LambdaFunctionErrorException(
+                    "Unhandled", _error_payload(error_name(error), str(error))
+                ) from error
+            env.stack.append({"Payload": result, "StatusCode": 200})
+
+        def direct(service: type, prefix: str) -> ExitStack:
+            original = service._eval_service_task  # type: ignore[attr-defined]
+            original_error = service._from_error  # type: ignore[attr-defined]
+
+            def evaluate(task: Any, env: Any, **kwargs: Any) -> None:
+                state = _state_of(env)
+
+                def invoke() -> Any:
+                    original(task, env, **kwargs)
+                    return env.stack.pop()
+
+                try:
+                    env.stack.append(bench._attempt(state, kwargs["normalised_parameters"], invoke))
+                except _Injected as injected:
+                    if injected.error == "States.Timeout":
+                        raise FailureEventException(task._get_timed_out_failure_event(env)) from None
+                    code = injected.error.removeprefix(prefix)
+                    raise ClientError(
+                        {
+                            "Error": {"Code": code, "Message": "injected"},
+                            "ResponseMetadata": {"HTTPStatusCode": 400, "RequestId": "injected"},
+                        },
+                        "Injected",
+                    ) from None
+
+            def from_error(task: Any, env: Any, ex: Exception) -> Any:
+                return (
+                    ex.failure_event if isinstance(ex, FailureEventException) else original_error(task, env=env, ex=ex)
+                )
+
+            patches = ExitStack()
+            patches.enter_context(mock.patch.object(service, "_eval_service_task", evaluate))
+            patches.enter_context(mock.patch.object(service, "_from_error", from_error))
+            return patches
+
+        matches = ErrorEqualsDecl._eval_body
+
+        def match(decl: Any, env: Any) -> None:
+            """As AWS: States.ALL does not cover States.DataLimitExceeded (the interpreter thinks it does)."""
+            too_much = env.stack[-1] == StatesErrorName(typ=StatesErrorNameType.StatesStatesDataLimitExceeded)
+            matches(decl, env)
+            if too_much and ErrorEqualsDecl._STATE_ALL_ERROR in decl.error_names:
+                env.stack[-1] = False
+
+        # Parsing takes most of an execution's time and gives the same tree each time.
+        parse = lru_cache(maxsize=256)(asl_parser.AmazonStateLanguageParser.parse)
+        with (
+            mock.patch.object(ErrorEqualsDecl, "_eval_body", match),
+            mock.patch.object(lambda_eval_utils, "execute_lambda_function_integration", call_lambda),
+            mock.patch.object(retrier_decl, "time", types.SimpleNamespace(sleep=self._slept_for)),
+            mock.patch.object(execution_worker.AmazonStateLanguageParser, "parse", parse),
+            mock.patch.object(execution_worker.ExecutionWorker, "start", lambda worker: worker._execution_logic()),
+            direct(StateTaskServiceDynamoDB, "DynamoDB."),
+            direct(StateTaskServiceSqs, "SQS."),
+        ):
+            yield
+
+    def _slept_for(self, seconds: float) -> None:
+        self._slept.append(seconds)
+
+    def _attempt(self, state: str, payload: Any, invoke: Callable[[], Any]) -> Any:
+        number = 1 + sum(1 for call in self._calls if call.state == state and not call.late)
+        if number == 1:
+            self._land_late(state)
+        if self._on_attempt:
+            self._on_attempt(state, number)
+        call = Call(state, number, payload)
+        self._calls.append(call)
+        fault = next((fault for fault in self._faults if fault.hits(state, number)), None)
+        effect = fault.effect if fault else "once"
+        if effect.startswith("late:"):
+            self._late.append((effect.removeprefix("late:"), lambda: self._run_late(state, payload, invoke)))
+        for _ in range({"once": 1, "twice": 2}.get(effect, 0)):
+            call.ran += 1
+            try:
+                call.result = invoke()
+                call.error = None
+            except Exception as error:
+                call.error = error_name(error)
+                raise
+        if fault and fault.error:
+            raise _Injected(fault.error)
+        return call.result
+
+    def _land_late(self, state: str) -> None:
+        due = [run for when, run in self._late if when == state]
+        self._late = [(when, run) for when, run in self._late if when != state]
+        for run in due:
+            run()
+
+    def _run_late(self, state: str, payload: Any, invoke: Callable[[], Any]) -> None:
+        call = Call(state, 0, payload, ran=1, late=True)
+        self._calls.append(call)
+        try:
+            call.result = invoke()
+        except Exception as error:  # noqa: BLE001 - nobody is listening to a late call any more
+            call.error = error_name(error)
+
+    # --- use -----------------------------------------------------------------------------------------------------
+
+    def machine(self, asl: Mapping[str, Any]) -> str:
+        """ARN of the state machine with this definition; made once per definition."""
+        definition = render(asl, url_fila_compensacao_falhou=self.queue_url)
+        if definition not in self._machines:
+            name = MACHINE if not self._machines else f"{MACHINE}-{len(self._machines)}"
+            created = self.states.create_state_machine(
+                name=name, definition=definition, roleArn=f"arn:aws:iam::{ACCOUNT}:role/{MACHINE}-role"
+            )
+            self._machines[definition] = created["stateMachineArn"]
+        return self._machines[definition]
+
+    def run(
+        self,
+        asl: Mapping[str, Any],
+        saga_input: Mapping[str, Any],
+        faults: Iterable[Fault] = (),
+        on_attempt: Callable[[str, int], None] | None = None,
+    ) -> Outcome:
+        """Run one execution to its end and gather what it left.
+
+        Parameters
+        ----------
+        asl : Mapping[str, Any]
+            State machine as :func:`load_asl` gives it (or a mutation of it).
+        saga_input : Mapping[str, Any]
+            Input of the saga; ``pedidoId`` names the execution.
+        faults : Iterable[Fault]
+            What breaks.
+        on_attempt : Callable[[str, int], None] | None
+            Called before each attempt with the state and the attempt's number.
+        """
+        self._faults, self._calls, self._late, self._slept = tuple(faults), [], [], []
+        self._on_attempt = on_attempt
+        self._executions += 1
+        name = str(saga_input.get("pedidoId", f"sem-id-{self._executions}"))
+        arn = self.states.start_execution(stateMachineArn=self.machine(asl), name=name, input=json.dumps(saga_input))[
+            "executionArn"
+        ]
+        self._land_late(END)
+        # Straight from the interpreter: serialising the history for the API would double the time of an execution.
+        execution = stepfunctions_parser_backends[ACCOUNT][REGION].describe_execution(arn)
+        history = execution.exec_worker.env.event_manager.get_event_history()
+        return Outcome(
+            status=str(execution.status),
+            error=execution.error,
+            cause=execution.cause,
+            output=execution.output,
+            path=[
+                event["stateEnteredEventDetails"]["name"] for event in history if "stateEnteredEventDetails" in event
+            ],
+            calls=self._calls,
+            slept=self._slept,
+            order=self.item("cesta-pedidos", {"pedidoId": saga_input.get("pedidoId", "")})
+            if saga_input.get("pedidoId")
+            else None,
+            messages=self._drain(),
+            execution_arn=arn,
+        )
+
+    def call(self, function: str, event: Mapping[str, Any]) -> Any:
+        """Invoke one handler directly, as Lambda would."""
+        return self.handlers[function](
+            json.loads(json.dumps(event)), Context(function, functions()[function]["Timeout"])
+        )
+
+    def item(self, table: str, key: Mapping[str, str]) -> dict[str, Any] | None:
+        """One item as plain Python, or None."""
+        found = self.dynamodb.get_item(
+            TableName=table, Key={name: {"S": value} for name, value in key.items()}, ConsistentRead=True
+        ).get("Item")
+        return None if found is None else {name: _plain(value) for name, value in found.items()}
+
+    def _drain(self) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = []
+        while found := self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages"):
+            for message in found:
+                messages.append(json.loads(message["Body"]))
+                self.sqs.delete_message(QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"])
+        return messages
+
+
+def error_name(error: Exception) -> str:
+    """The name a failure goes by: the class's own, as Lambda's Python runtime reports it."""
+    return error.error_name if isinstance(error, HandlerCrash) else type(error).__name__
+
+
+def _too_much_data(env: Any) -> FailureEvent:
+    kind = StatesErrorNameType.StatesStatesDataLimitExceeded
+    details = LambdaFunctionFailedEventDetails(error=kind.to_name(), cause="injected")
+    return FailureEvent(
+        env=env,
+        error_name=StatesErrorName(typ=kind),
+        event_type=HistoryEventType.LambdaFunctionFailed,
+        event_details=EventDetails(lambdaFunctionFailedEventDetails=details),
+    )
+
+
+def _error_payload(name: str, message: str = "injected") -> str:
+    return json.dumps({"errorMessage": message, "errorType": name, "stackTrace": []})
+
+
+def _state_of(env: Any) -> str:
+    return str(env.states.context_object.context_object_data["State"]["Name"])
+
+
+def _plain(value: Any) -> Any:
+    def tidy(plain: Any) -> Any:
+        if isinstance(plain, dict):
+            return {name: tidy(inner) for name, inner in plain.items()}
+        if isinstance(plain, list):
+            return [tidy(inner) for inner in plain]
+        return int(plain) if hasattr(plain, "to_integral_value") and plain == plain.to_integral_value() else plain
+
+    return tidy(TypeDeserializer().deserialize(value))

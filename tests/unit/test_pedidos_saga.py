@@ -1,0 +1,241 @@
+"""Start and confirmation of an order: duplicates are success, conflicts are not, history never grows without bound."""
+
+import json
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from comum import aws
+from comum.contrato import EntradaSaga, ler
+from comum.erros import PedidoInvalidoError
+from comum.processo import esquecer
+from pedidos import confirmar_pedido, iniciar_saga
+from pedidos.erros import ConfirmacaoForcadaAFalharError, ConfirmacaoRecusadaError
+from pedidos.maquina_saga import MaquinaSaga
+
+PEDIDO: dict[str, Any] = {
+    "pedidoId": "P1",
+    "sku": "CAFE-500G",
+    "quantidade": 2,
+    "valorCentavos": 14000,
+    "cartaoToken": "tok-sentinela",
+    "criadoEm": "2026-03-01T12:00:00.000Z",
+}
+
+
+def lote(*corpos: Any) -> dict[str, Any]:
+    return {
+        "Records": [
+            {
+                "messageId": f"m{posicao}",
+                "body": corpo if isinstance(corpo, str) else json.dumps(corpo),
+                "eventSource": "aws:sqs",
+            }
+            for posicao, corpo in enumerate(corpos)
+        ]
+    }
+
+
+def iniciar(*corpos: Any) -> list[str]:
+    resposta = iniciar_saga.handler(lote(*corpos), None)
+    return [falha["itemIdentifier"] for falha in resposta["batchItemFailures"]]
+
+
+def execucoes(sistema: Any) -> list[str]:
+    lista = sistema.stepfunctions.list_executions(stateMachineArn=sistema.arn_maquina)["executions"]
+    return sorted(execucao["name"] for execucao in lista)
+
+
+def entrada_da_execucao(sistema: Any, nome: str) -> str:
+    arn = sistema.arn_maquina.replace(":stateMachine:", ":execution:") + f":{nome}"
+    texto: str = sistema.stepfunctions.describe_execution(executionArn=arn)["input"]
+    return texto
+
+
+def test_message_becomes_an_order_and_one_execution(sistema: Any) -> None:
+    assert iniciar(PEDIDO) == []
+    pedido = sistema.pedido("P1")
+    assert pedido["status"]["S"] == "RECEBIDO"
+    assert pedido["historico"]["L"][0]["M"]["em"]["S"] == PEDIDO["criadoEm"]
+    assert "tok-sentinela" not in json.dumps(pedido)
+    assert execucoes(sistema) == ["P1"]
+    assert entrada_da_execucao(sistema, "P1") == ler(EntradaSaga, PEDIDO).canonico()
+
+
+def test_duplicates_in_any_spelling_are_success(sistema: Any, saida: Any) -> None:
+    invertido = json.dumps(dict(reversed(PEDIDO.items())), indent=1)
+    assert iniciar(PEDIDO, PEDIDO) == []
+    assert iniciar(invertido) == []
+    assert execucoes(sistema) == ["P1"]
+    assert len(sistema.pedido("P1")["historico"]["L"]) == 1
+
+
+class SfnQueRecusa:
+    """Answers ExecutionAlreadyExists even to an identical call, as AWS does after close and the local engine always."""
+
+    def __init__(self, real: Any, guardada: str) -> None:
+        self.exceptions = real.exceptions
+        self._erro = real.exceptions.ExecutionAlreadyExists(
+            {"Error": {"Code": "ExecutionAlreadyExists"}}, "StartExecution"
+        )
+        self._guardada = guardada
+        self.consultadas: list[str] = []
+
+    def start_execution(self, **_: Any) -> None:
+        raise self._erro
+
+    def describe_execution(self, executionArn: str) -> dict[str, str]:  # noqa: N803
+        self.consultadas.append(executionArn)
+        return {"input": self._guardada}
+
+
+@pytest.mark.parametrize(
+    ("guardada", "falhas"),
+    [
+        (json.dumps(PEDIDO), []),
+        (json.dumps(PEDIDO, indent=2), []),
+        (json.dumps(PEDIDO | {"quantidade": 3}), ["m0"]),
+        (json.dumps(PEDIDO | {"cartaoToken": "tok-outro"}), ["m0"]),
+        ("nada que se leia", ["m0"]),
+        ("{}", ["m0"]),
+    ],
+)
+def test_already_exists_is_a_duplicate_only_if_the_stored_input_is_this_order(
+    sistema: Any, saida: Any, monkeypatch: pytest.MonkeyPatch, guardada: str, falhas: list[str]
+) -> None:
+    falso: Any = SfnQueRecusa(aws.stepfunctions(), guardada)
+    monkeypatch.setattr(iniciar_saga, "_maquina", lambda: MaquinaSaga(falso, sistema.arn_maquina))
+    assert iniciar(PEDIDO) == falhas
+    assert falso.consultadas == [sistema.arn_maquina.replace(":stateMachine:", ":execution:") + ":P1"]
+    if falhas:
+        assert saida.linhas()[-1]["erro"] == "PedidoDivergenteError"
+        assert saida.metricas() == {"MensagensRecusadas": 1}
+    else:
+        assert saida.metricas() == {"DuplicatasDescartadas": 1}
+
+
+@pytest.mark.parametrize(
+    "mudanca", [{"quantidade": 3}, {"valorCentavos": 1}, {"sku": "OUTRO"}, {"criadoEm": "2026-03-01T12:00:00.001Z"}]
+)
+def test_same_id_with_other_content_fails_its_item_only(sistema: Any, saida: Any, mudanca: dict[str, Any]) -> None:
+    iniciar(PEDIDO)
+    assert iniciar(PEDIDO | mudanca, PEDIDO, PEDIDO | {"pedidoId": "P2"}) == ["m0"]
+    assert execucoes(sistema) == ["P1", "P2"]
+    assert sistema.pedido("P1")["quantidade"]["N"] == "2"
+    erros = [linha for linha in saida.linhas() if linha["level"] == "ERROR"]
+    assert [erro["erro"] for erro in erros] == ["PedidoDivergenteError"]
+
+
+def test_crash_between_record_and_start_is_repaired_by_the_retry(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def estrangular(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": "ThrottlingException"}}, "StartExecution")
+
+    with monkeypatch.context() as sabotagem:
+        sabotagem.setattr(aws.stepfunctions(), "start_execution", estrangular)
+        assert iniciar(PEDIDO) == ["m0"]
+    assert execucoes(sistema) == []
+    assert iniciar(PEDIDO) == []
+    assert execucoes(sistema) == ["P1"]
+    assert len(sistema.pedido("P1")["historico"]["L"]) == 1
+
+
+def test_late_message_never_takes_an_order_back(sistema: Any) -> None:
+    sistema.por_pedido("P1", "CONFIRMADO", sku={"S": "CAFE-500G"}, quantidade={"N": "2"})
+    assert iniciar(PEDIDO) == []
+    assert sistema.pedido("P1")["status"]["S"] == "CONFIRMADO"
+
+
+@pytest.mark.parametrize(
+    "corpo",
+    [
+        "nada",
+        "[]",
+        "{}",
+        '{"pedidoId":',
+        PEDIDO | {"quantidade": 0},
+        PEDIDO | {"extra": 1},
+        PEDIDO | {"cartaoToken": "4111111111111111"},
+        PEDIDO | {"pedidoId": "a/b"},
+    ],
+)
+def test_poison_message_fails_alone_and_its_content_is_not_logged(sistema: Any, saida: Any, corpo: Any) -> None:
+    assert iniciar(corpo, PEDIDO) == ["m0"]
+    assert execucoes(sistema) == ["P1"]
+    recusa = next(linha for linha in saida.linhas() if linha["level"] == "ERROR")
+    assert recusa["messageId"] == "m0"
+    assert recusa["erro"] == "PedidoInvalidoError"
+    assert "4111" not in saida.tudo()
+
+
+def test_whole_batch_failing_is_still_a_list_of_items(sistema: Any) -> None:
+    assert iniciar("x", "y") == ["m0", "m1"]
+
+
+def test_injection_marks_are_refused_where_injection_is_off(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    marcado = PEDIDO | {"forcarFalhaEstorno": True}
+    monkeypatch.setenv("PERMITIR_INJECAO_FALHAS", "false")
+    assert iniciar(marcado) == ["m0"]
+    assert sistema.pedido("P1") is None
+    esquecer()
+    monkeypatch.setenv("PERMITIR_INJECAO_FALHAS", "true")
+    assert iniciar(marcado) == []
+    assert json.loads(entrada_da_execucao(sistema, "P1"))["forcarFalhaEstorno"] is True
+
+
+def test_log_lines_of_one_message_do_not_carry_the_order_of_another(sistema: Any, saida: Any) -> None:
+    iniciar(PEDIDO, "lixo")
+    recusa = next(linha for linha in saida.linhas() if linha["level"] == "ERROR")
+    assert "pedidoId" not in recusa
+    assert recusa.get("correlation_id") is None
+
+
+def confirmar(**extras: Any) -> str:
+    resultado: str = confirmar_pedido.handler(PEDIDO | extras, None)["resultado"]
+    return resultado
+
+
+def test_confirmation_happens_once(sistema: Any, saida: Any) -> None:
+    sistema.por_pedido("P1", "RESERVADO")
+    assert [confirmar() for _ in range(3)] == ["CONFIRMADO", "JA_CONFIRMADO", "JA_CONFIRMADO"]
+    pedido = sistema.pedido("P1")
+    assert pedido["status"]["S"] == "CONFIRMADO"
+    assert [passo["M"]["status"]["S"] for passo in pedido["historico"]["L"]] == ["RESERVADO", "CONFIRMADO"]
+    assert pedido["historico"]["L"][1]["M"]["passo"]["S"] == "ConfirmarPedido"
+    assert saida.metricas() == {"PedidosConfirmados": 1, "DuplicatasDescartadas": 2}
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        None,
+        "RECEBIDO",
+        "COMPENSANDO",
+        "FALHOU_SEM_RESERVA",
+        "FALHOU_COMPENSADO",
+        "REQUER_INTERVENCAO_HUMANA",
+        "ENCERRADO_MANUALMENTE",
+    ],
+)
+def test_late_confirmation_is_refused(sistema: Any, status: str | None) -> None:
+    if status is not None:
+        sistema.por_pedido("P1", status)
+    antes = sistema.pedido("P1")
+    with pytest.raises(ConfirmacaoRecusadaError):
+        confirmar()
+    assert sistema.pedido("P1") == antes
+
+
+def test_injected_failure_counts_only_where_injection_is_on(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sistema.por_pedido("P1", "RESERVADO")
+    with pytest.raises(ConfirmacaoForcadaAFalharError):
+        confirmar(forcarFalhaConfirmar=True)
+    assert sistema.pedido("P1")["status"]["S"] == "RESERVADO"
+    esquecer()
+    monkeypatch.setenv("PERMITIR_INJECAO_FALHAS", "false")
+    assert confirmar(forcarFalhaConfirmar=True) == "CONFIRMADO"
+
+
+def test_confirmation_of_an_unreadable_state_is_named(sistema: Any) -> None:
+    with pytest.raises(PedidoInvalidoError):
+        confirmar_pedido.handler({"pedidoId": "a b"}, None)
