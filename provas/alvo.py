@@ -41,7 +41,7 @@ class Prazos:
 
 
 PRAZOS: Mapping[str, Prazos] = {
-    "local": Prazos(10, 30, 60, 60, 60, 0.05, 0.5, 300),
+    "local": Prazos(10, 15, 45, 30, 45, 0.05, 0.5, 300),
     "localstack": Prazos(20, 60, 180, 240, 600, 0.1, 1.0, 1000),
     "aws": Prazos(20, 120, 240, 1200, 1800, 0.3, 5.0, 300),
 }

@@ -45,6 +45,7 @@ class ProvaDaSaga(Prova):
         super().__init__(contexto)
         self.livro = Livro(self.alvo)
         self.pedidos_desenhados: list[str] = []
+        self._mensagens_tratadas: set[str] = set()
         self._marcos_extras: dict[str, list[tuple[str, Marco]]] = {}
 
     # -- making things --------------------------------------------------------------
@@ -166,6 +167,27 @@ class ProvaDaSaga(Prova):
             for e in pagina["executions"]
         )
 
+    def mensagem_humana(self, pedido_id: str) -> dict[str, Any] | None:
+        """The order's message in the human queue, or None; whatever is not this order's is given back at once."""
+        sqs, url = self.alvo.cliente("sqs"), self.alvo.saida("url_fila_compensacao_falhou")
+        recebidas = sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=1, MessageSystemAttributeNames=["SentTimestamp"]
+        ).get("Messages", [])
+        achada = None
+        for m in recebidas:
+            if achada is None and json.loads(m["Body"]).get("pedidoId") == pedido_id:
+                achada = m
+            else:
+                sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=m["ReceiptHandle"], VisibilityTimeout=0)
+        return achada
+
+    def apagar_mensagem_humana(self, mensagem: Mapping[str, Any]) -> None:
+        """Delete a message of the human queue received by this proof."""
+        self.alvo.cliente("sqs").delete_message(
+            QueueUrl=self.alvo.saida("url_fila_compensacao_falhou"), ReceiptHandle=mensagem["ReceiptHandle"]
+        )
+        self._mensagens_tratadas.add(json.loads(mensagem["Body"])["pedidoId"])
+
     # -- waits ----------------------------------------------------------------------
 
     def esperar_execucao(self, pedido_id: str) -> Execucao:
@@ -181,12 +203,10 @@ class ProvaDaSaga(Prova):
     def conferir_dinheiro(self, pedido_id: str, cobrado: int, estornado: int) -> list[Movimento]:
         """Compare what the ledger moved with what it should have; returns the ledger."""
         movimentos = self.movimentos(pedido_id)
-        movidos = [m for m in movimentos if m.moveu_dinheiro]
-        esperado = [(t, v) for t, v in (("COBRANCA", cobrado), ("ESTORNO", estornado)) if v]
         self.conferir(
             "movimentos de dinheiro no gateway, em ordem",
-            _descrever(esperado),
-            _descrever([(m.tipo, m.valor_centavos) for m in movidos]),
+            _descrever([v for v in (cobrado, -estornado) if v]),
+            _descrever([m.dinheiro for m in movimentos if m.dinheiro]),
         )
         self.conferir("o cliente paga no fim", reais(cobrado - estornado), reais(saldo_liquido(movimentos)))
         return movimentos
@@ -244,7 +264,7 @@ class ProvaDaSaga(Prova):
         return None if item is None else {k: TypeDeserializer().deserialize(v) for k, v in item.items()}
 
     def _apagar_pedido(self, pedido_id: str) -> None:
-        """Stop the execution if it still runs, then remove the order and its ledger."""
+        """Stop the execution if it still runs, then remove the order, its call for a person and its ledger."""
         if self.situacao_execucao(pedido_id) == "RUNNING":
             self.alvo.cliente("stepfunctions").stop_execution(
                 executionArn=self.arn_execucao(pedido_id), cause="proof clean-up"
@@ -252,13 +272,20 @@ class ProvaDaSaga(Prova):
             fim = time.monotonic() + 15
             while self.situacao_execucao(pedido_id) == "RUNNING" and time.monotonic() < fim:
                 time.sleep(0.1)
+        if self.status(pedido_id) == "REQUER_INTERVENCAO_HUMANA" and pedido_id not in self._mensagens_tratadas:
+            deixada = self.esperar_ate(
+                lambda: self.mensagem_humana(pedido_id), self.alvo.prazos.mensagem, "fila humana"
+            )
+            self.apagar_mensagem_humana(deixada)
         self.alvo.cliente("dynamodb").delete_item(
             TableName=self.alvo.saida("tabela_pedidos"), Key={"pedidoId": {"S": pedido_id}}
         )
+        if self.alvo.tem("url_gateway_simulado"):
+            self.livro.apagar(pedido_id)
 
 
-def _descrever(movimentos: list[tuple[str, int]]) -> str:
-    return ", depois ".join(f"{tipo} de {reais(valor)}" for tipo, valor in movimentos) or "nenhum"
+def _descrever(dinheiro: list[int]) -> str:
+    return ", depois ".join(f"{'cobra' if v > 0 else 'devolve'} {reais(abs(v))}" for v in dinheiro) or "nenhum"
 
 
 def _cor(status: str) -> Situacao:

@@ -15,24 +15,29 @@ from provas.evidencia import Faixa, Marco, Situacao
 GRUPO = "Gateway de pagamento"
 
 
+# Kinds of ledger line: what each one is to a reader, and the sign of the money that it moves.
+_TIPOS: Mapping[str, tuple[str, str, int]] = {
+    "COBRANCA_APROVADA": ("Cobranças", "cobrou {valor}", 1),
+    "COBRANCA_RECUSADA": ("Cobranças", "recusou o cartão", 0),
+    "COBRANCA_BLOQUEADA": ("Cobranças", "barrou cobrança com chave cancelada", 0),
+    "ESTORNO": ("Estornos", "devolveu {valor}", -1),
+    "NADA_A_ESTORNAR": ("Estornos", "nada a estornar; chave cancelada", 0),
+}
+
+
 @dataclass(frozen=True)
 class Movimento:
-    """One line of the ledger.
+    """One line of the ledger. ``valor_centavos`` is what the request was about, whether or not money moved."""
 
-    ``tipo`` is what was asked (COBRANCA, ESTORNO); ``resultado`` what was answered; ``valor_centavos`` the money that
-    this very line moved (0 for a refusal, a replay, an unavailability).
-    """
-
-    ordem: str
+    ordem: int
     em: datetime
     tipo: str
-    resultado: str
     valor_centavos: int
-    detalhe: str = ""
 
     @property
-    def moveu_dinheiro(self) -> bool:
-        return self.valor_centavos > 0
+    def dinheiro(self) -> int:
+        """Centavos that this line took from the customer; negative when it gave them back, 0 when none moved."""
+        return self.valor_centavos * _TIPOS[self.tipo][2]
 
 
 class Livro:
@@ -58,6 +63,15 @@ class Livro:
             raise ProvaFalhouError("200 ao ler os movimentos do gateway simulado", f"{resposta.status}")
         return [ler_movimento(m) for m in json.loads(resposta.data)["movimentos"]]
 
+    def apagar(self, pedido_id: str) -> None:
+        """Remove what the order left in the stand-in's table (clean-up: the stand-in has no route to forget)."""
+        tabela = self._alvo.variavel("GatewaySimulado", "TABELA_GATEWAY")
+        cobranca = f"COBRANCA#cesta-cobranca-{pedido_id}"
+        chaves = [("MOVIMENTOS", f"{m.ordem:012d}") for m in self.movimentos(pedido_id)]
+        chaves += [(cobranca, "COBRANCA"), (cobranca, "TENTATIVAS"), (f"ESTORNO#cesta-estorno-{pedido_id}", "ESTORNO")]
+        for pk, sk in chaves:
+            self._alvo.cliente("dynamodb").delete_item(TableName=tabela, Key={"pk": {"S": pk}, "sk": {"S": sk}})
+
     def _ler_chave(self) -> str:
         if self._chave is None:
             parametro = self._alvo.variavel("CobrarPagamento", "PARAMETRO_CHAVE_GATEWAY")
@@ -67,20 +81,26 @@ class Livro:
 
 
 def ler_movimento(bruto: Mapping[str, Any]) -> Movimento:
-    """Read one line of ``GET /movimentos``."""
+    """Read one line of ``GET /movimentos``.
+
+    Raises
+    ------
+    ProvaFalhouError
+        A kind of line that is not known: the money it moved could not be told.
+    """
+    if bruto["movimento"] not in _TIPOS:
+        raise ProvaFalhouError(f"um movimento conhecido ({', '.join(_TIPOS)})", str(bruto["movimento"]))
     return Movimento(
-        ordem=str(bruto["ordem"]),
+        ordem=int(bruto["ordem"]),
         em=datetime.fromisoformat(str(bruto["em"])),
-        tipo=str(bruto["tipo"]),
-        resultado=str(bruto["resultado"]),
-        valor_centavos=int(bruto.get("valorCentavos") or 0),
-        detalhe=str(bruto.get("detalhe") or ""),
+        tipo=str(bruto["movimento"]),
+        valor_centavos=int(bruto["valorCentavos"]),
     )
 
 
 def saldo_liquido(movimentos: Sequence[Movimento]) -> int:
     """Centavos the customer ends up paying: what was charged minus what was refunded."""
-    return sum(m.valor_centavos * (1 if m.tipo == "COBRANCA" else -1) for m in movimentos)
+    return sum(m.dinheiro for m in movimentos)
 
 
 def reais(centavos: int) -> str:
@@ -92,16 +112,15 @@ def reais(centavos: int) -> str:
 def faixas_do_gateway(movimentos: Sequence[Movimento]) -> list[Faixa]:
     """One row per kind of movement, on the same axis as the states."""
     faixas = []
-    for tipo, nome in (("COBRANCA", "Cobranças"), ("ESTORNO", "Estornos")):
-        marcos = tuple(_marco(m) for m in movimentos if m.tipo == tipo)
+    for nome in ("Cobranças", "Estornos"):
+        marcos = tuple(_marco(m) for m in movimentos if _TIPOS[m.tipo][0] == nome)
         if marcos:
             faixas.append(Faixa(nome, GRUPO, marcos=marcos))
     return faixas
 
 
 def _marco(m: Movimento) -> Marco:
-    if m.moveu_dinheiro:
-        verbo = "cobrou" if m.tipo == "COBRANCA" else "devolveu"
-        return Marco(m.em, Situacao.SUCESSO, f"{verbo} {reais(m.valor_centavos)}", m.detalhe)
-    situacao = Situacao.NEUTRO if m.resultado in ("REPETIDA", "NADA_A_ESTORNAR") else Situacao.FALHA
-    return Marco(m.em, situacao, m.resultado, m.detalhe)
+    texto = _TIPOS[m.tipo][1].format(valor=reais(m.valor_centavos))
+    if m.dinheiro:
+        return Marco(m.em, Situacao.SUCESSO, texto, m.tipo)
+    return Marco(m.em, Situacao.NEUTRO if m.tipo == "NADA_A_ESTORNAR" else Situacao.FALHA, texto, m.tipo)

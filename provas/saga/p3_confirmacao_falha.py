@@ -39,7 +39,7 @@ class ConfirmacaoFalha(ProvaDaSaga):
             confirmacao is not None and confirmacao.falhou and len(confirmacao.tentativas) == 3,
         )
         movimentos = self.conferir_dinheiro(pedido_id, VALOR_CENTAVOS, VALOR_CENTAVOS)
-        estorno = next((m for m in movimentos if m.tipo == "ESTORNO" and m.moveu_dinheiro), None)
+        estorno = next((m for m in movimentos if m.dinheiro < 0), None)
         liberacao = execucao.visita("LiberarEstoque")
         if estorno and liberacao and liberacao.tentativas and liberacao.tentativas[-1].fim:
             fim = liberacao.tentativas[-1].fim

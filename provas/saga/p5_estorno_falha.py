@@ -62,10 +62,8 @@ class EstornoFalha(ProvaDaSaga):
         )
         self.conferir_dinheiro(pedido_id, VALOR_CENTAVOS, 0)
         self._conferir_alarme(alarme, assinante, pedido_id)
-        recibo = self._conferir_mensagem(pedido_id)
-        self.alvo.cliente("sqs").delete_message(
-            QueueUrl=self.alvo.saida("url_fila_compensacao_falhou"), ReceiptHandle=recibo
-        )
+        mensagem = self._conferir_mensagem(pedido_id)
+        self.apagar_mensagem_humana(mensagem)
         estado = self.esperar_ate(
             self._estado_do_alarme,
             self.alvo.prazos.alarme_normaliza,
@@ -89,10 +87,10 @@ class EstornoFalha(ProvaDaSaga):
                 f"{quantas} mensagem(ns)",
             )
 
-    def _conferir_mensagem(self, pedido_id: str) -> str:
-        """Find the order's message, check its content, return its receipt."""
+    def _conferir_mensagem(self, pedido_id: str) -> dict[str, Any]:
+        """Find the order's message, check its content, return it."""
         mensagem = self.esperar_ate(
-            lambda: self._procurar(pedido_id), self.alvo.prazos.mensagem, "mensagem do pedido na fila humana"
+            lambda: self.mensagem_humana(pedido_id), self.alvo.prazos.mensagem, "mensagem do pedido na fila humana"
         )
         corpo: dict[str, Any] = json.loads(mensagem["Body"])
         self.marcar(pedido_id, "Fila humana", Marco(_enviada_em(mensagem), Situacao.NEUTRO, "mensagem enviada"))
@@ -112,21 +110,7 @@ class EstornoFalha(ProvaDaSaga):
         self.conferir("fila humana: nada de cartão na mensagem", "sem token de cartão", cartao)
         linhas = tuple((campo, json.dumps(valor, ensure_ascii=False)[:300]) for campo, valor in sorted(corpo.items()))
         self.mostrar(Tabela("Mensagem na fila humana", ("Campo", "Conteúdo"), linhas))
-        return str(mensagem["ReceiptHandle"])
-
-    def _procurar(self, pedido_id: str) -> dict[str, Any] | None:
-        """Receive from the human queue and give back at once whatever is not this order's."""
-        sqs, url = self.alvo.cliente("sqs"), self.alvo.saida("url_fila_compensacao_falhou")
-        recebidas = sqs.receive_message(
-            QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=1, MessageSystemAttributeNames=["SentTimestamp"]
-        ).get("Messages", [])
-        achada = None
-        for m in recebidas:
-            if achada is None and json.loads(m["Body"]).get("pedidoId") == pedido_id:
-                achada = m
-            else:
-                sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=m["ReceiptHandle"], VisibilityTimeout=0)
-        return achada
+        return mensagem
 
     # -- the alarm ------------------------------------------------------------------
 

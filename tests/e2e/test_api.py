@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import statistics
 import time
@@ -26,6 +27,8 @@ class Api:
 
     def criar(self, corpo: Any, chave: str | None = None, bruto: bytes | None = None):
         cabecalhos = {"Content-Type": "application/json", **({"Idempotency-Key": chave} if chave is not None else {})}
+        if chave is not None:
+            self._esquecer_chave(chave)
         dados = json.dumps(corpo).encode() if bruto is None else bruto
         comeco = time.perf_counter()
         r = self.bancada.alvo.http.request("POST", f"{self.url}/pedidos", body=dados, headers=cabecalhos)
@@ -33,6 +36,15 @@ class Api:
         if r.status == 202 and (pedido_id := json.loads(r.data)["pedidoId"]) not in self.bancada.pedidos_desenhados:
             self.bancada.adotar_pedido(pedido_id)
         return r
+
+    def _esquecer_chave(self, chave: str) -> None:
+        """Remove the key's item at the end (deleting twice is harmless)."""
+        alvo = self.bancada.alvo
+        item = {"chave": {"S": f"POST /pedidos#{hashlib.sha256(chave.encode()).hexdigest()}"}}
+        tabela = alvo.variavel("CriarPedido", "TABELA_IDEMPOTENCIA")
+        self.bancada.ao_limpar(
+            f"chave {chave}", lambda: alvo.cliente("dynamodb").delete_item(TableName=tabela, Key=item)
+        )
 
     def ver(self, pedido_id: str):
         return self.bancada.alvo.http.request("GET", f"{self.url}/pedidos/{pedido_id}")
@@ -76,7 +88,7 @@ def test_the_customer_is_answered_at_once_and_follows_the_order_to_the_end(api, 
     instantes = [h["em"] for h in lido["historico"]]
     assert instantes == sorted(instantes)
     assert "tok-" not in json.dumps(lido)
-    assert sum(m.valor_centavos for m in bancada.movimentos(pedido_id) if m.tipo == "COBRANCA") == 5_000
+    assert [m.dinheiro for m in bancada.movimentos(pedido_id)] == [5_000]
 
 
 def test_a_warm_post_is_answered_in_under_300_ms(api, bancada):

@@ -62,4 +62,4 @@ def test_a_function_killed_by_its_own_timeout_is_sandbox_timedout(bancada, alvo)
         com_limite(antes)
     assert falhou
     assert resposta.get("errorType") == "Sandbox.Timedout"
-    assert sum(m.valor_centavos for m in bancada.movimentos(pedido_id)) == VALOR_CENTAVOS, "the effect had landed"
+    assert [m.dinheiro for m in bancada.movimentos(pedido_id)] == [VALOR_CENTAVOS], "the effect had landed"
