@@ -1,0 +1,297 @@
+"""The manager's page in a real browser: what a person sees, with mouse, keyboard and a phone."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from comum import aws as comum_aws
+from tests.browser.conftest import Mudar
+from tests.browser.servidor import Servidor
+
+Fotografar = Callable[..., None]
+
+pytestmark = pytest.mark.browser
+
+
+def povoar(mudar: Mudar) -> None:
+    """A store in the middle of the day."""
+    for numero, ha_s in enumerate((4200, 2600, 1900, 1200, 640, 300, 150, 45)):
+        pedido = f"2026-{1040 + numero}"
+        mudar(pedido, "PENDENTE", "SEPARADO", ha_s=ha_s + 900)
+        if numero % 4 != 3:
+            mudar(pedido, "SEPARADO", "EM_ENTREGA", ha_s=ha_s + 300)
+        if numero % 4 == 1:
+            mudar(pedido, "EM_ENTREGA", "ENTREGUE", ha_s=ha_s)
+    mudar("2026-1039", "SEPARADO", "PENDENTE", ha_s=500)
+    mudar("2026-1051", "PENDENTE", "CANCELADO", ha_s=900)
+    mudar("2026-1055", "PENDENTE", "SEPARADO", ha_s=700)
+    mudar("2026-1055", "SEPARADO", "CANCELADO", ha_s=200)
+    mudar("2026-1058", "PENDENTE", "SEPARADO", ha_s=400)
+    mudar("2026-1058", "SEPARADO", "CANCELADO", ha_s=30)
+
+
+def abrir(pagina: Page, servidor: Servidor, consulta: str = "?loja=L001") -> None:
+    pagina.goto(servidor.url + consulta)
+    expect(pagina.locator("#carregando")).to_be_hidden()
+
+
+def coluna(pagina: Page, status: str) -> Any:
+    return pagina.locator(f"section.coluna[data-status={status}]")
+
+
+def test_lista_por_status(servidor: Servidor, mudar: Mudar, pagina: Page, fotografar: Fotografar) -> None:
+    povoar(mudar)
+    mudar("DE-OUTRA-LOJA", "PENDENTE", "SEPARADO", loja="L002")
+    abrir(pagina, servidor)
+    expect(coluna(pagina, "CANCELADO").locator(".pedido")).to_have_count(3)
+    expect(coluna(pagina, "ENTREGUE").locator(".pedido")).to_have_count(2)
+    expect(pagina.get_by_text("DE-OUTRA-LOJA")).to_have_count(0)
+    expect(pagina.get_by_text("Ao vivo")).to_be_visible()
+    fotografar(pagina, "painel-computador")
+
+
+def test_filtra_por_status_e_por_numero(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    povoar(mudar)
+    abrir(pagina, servidor)
+    pagina.get_by_role("button", name=re.compile("^Cancelado")).click()
+    expect(pagina.locator("section.coluna")).to_have_count(1)
+    expect(pagina.locator(".pedido")).to_have_count(3)
+    assert "status=CANCELADO" in pagina.url
+    pagina.get_by_label("Procurar pelo número do pedido").fill("1058")
+    expect(pagina.locator(".pedido")).to_have_count(1)
+    pagina.get_by_label("Procurar pelo número do pedido").fill("nada-assim")
+    expect(pagina.get_by_text("Nenhum pedido com este filtro")).to_be_visible()
+
+
+def test_mudanca_aparece_sozinha_em_segundos(
+    servidor: Servidor, mudar: Mudar, pagina: Page, fotografar: Fotografar
+) -> None:
+    povoar(mudar)
+    abrir(pagina, servidor)
+    mudar("2026-1047", "SEPARADO", "EM_ENTREGA")
+    expect(coluna(pagina, "EM_ENTREGA").locator("[data-pedido='2026-1047']")).to_be_visible(timeout=4_000)
+    expect(pagina.locator("#anuncio")).to_have_text("Pedido 2026-1047: Em entrega.")
+    fotografar(pagina, "painel-mudanca")
+
+
+def test_cancelado_apos_separado_fica_em_destaque_ate_reconhecer(
+    servidor: Servidor, mudar: Mudar, pagina: Page, contexto: BrowserContext
+) -> None:
+    mudar("2026-7", "PENDENTE", "SEPARADO", ha_s=60)
+    abrir(pagina, servidor)
+    expect(pagina.locator("#reposicao")).to_be_hidden()
+    mudar("2026-7", "SEPARADO", "CANCELADO")
+    mudar("2026-8", "PENDENTE", "CANCELADO")
+    destaque = pagina.locator("#reposicao-lista li")
+    expect(destaque).to_have_count(1, timeout=4_000)
+    expect(destaque).to_contain_text("2026-7")
+    expect(pagina.locator("#anuncio")).to_contain_text("Devolver à prateleira")
+    assert pagina.title().startswith("(1)")
+
+    outra_aba = contexto.new_page()
+    abrir(outra_aba, servidor)
+    expect(outra_aba.locator("#reposicao-lista li")).to_have_count(1)
+
+    destaque.get_by_role("button", name="Já devolvi à prateleira o pedido 2026-7").click()
+    expect(destaque).to_have_count(1)  # one press is not enough: it cannot be undone
+    destaque.get_by_role("button", name=re.compile("^Confirmar que")).click()
+    expect(pagina.locator("#reposicao")).to_be_hidden()
+    expect(outra_aba.locator("#reposicao")).to_be_hidden(timeout=4_000)
+    pagina.reload()
+    expect(coluna(pagina, "CANCELADO")).to_be_visible()
+    expect(pagina.locator("#reposicao")).to_be_hidden()
+
+
+def test_linha_do_tempo_de_um_pedido(servidor: Servidor, mudar: Mudar, pagina: Page, fotografar: Fotografar) -> None:
+    povoar(mudar)
+    abrir(pagina, servidor)
+    pagina.locator("[data-pedido='2026-1055']").click()
+    dialogo = pagina.get_by_role("dialog", name="Pedido 2026-1055")
+    expect(dialogo.locator("h3")).to_have_text(["Pendente → Separado", "Separado → Cancelado"])
+    expect(dialogo.get_by_text("Devolver à prateleira")).to_be_visible()
+    fotografar(pagina, "painel-linha-do-tempo")
+    pagina.keyboard.press("Escape")
+    expect(dialogo).to_be_hidden()
+    expect(pagina.locator("[data-pedido='2026-1055']")).to_be_focused()
+
+
+def test_linha_do_tempo_aberta_acompanha_o_pedido(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    mudar("P1", "PENDENTE", "SEPARADO", ha_s=30)
+    abrir(pagina, servidor, "?loja=L001&pedido=P1")
+    expect(pagina.locator("#detalhe h3")).to_have_count(1)
+    mudar("P1", "SEPARADO", "EM_ENTREGA")
+    expect(pagina.locator("#detalhe h3")).to_have_count(2, timeout=6_000)
+
+
+def test_sem_rede_avisa_e_volta_sozinha(
+    servidor: Servidor, mudar: Mudar, pagina: Page, contexto: BrowserContext, fotografar: Fotografar
+) -> None:
+    povoar(mudar)
+    abrir(pagina, servidor)
+    contexto.set_offline(True)
+    expect(pagina.locator("#faixa")).to_contain_text("Sem conexão")
+    expect(pagina.locator(".pedido").first).to_be_visible()  # what was known stays on screen
+    fotografar(pagina, "painel-sem-rede")
+    mudar("2026-1047", "SEPARADO", "EM_ENTREGA")
+    contexto.set_offline(False)
+    expect(pagina.locator("#faixa")).to_be_hidden(timeout=6_000)
+    expect(coluna(pagina, "EM_ENTREGA").locator("[data-pedido='2026-1047']")).to_be_visible()
+
+
+def test_erro_do_servidor_avisa_e_tenta_menos_vezes(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    povoar(mudar)
+    abrir(pagina, servidor)
+    servidor.fora_do_ar = True
+    expect(pagina.locator("#faixa")).to_contain_text("Não foi possível atualizar", timeout=6_000)
+    antes = servidor.contar("mudancas", 503)
+    pagina.wait_for_timeout(4_000)
+    assert servidor.contar("mudancas", 503) - antes <= 3  # 1 s apart would be 4
+    servidor.fora_do_ar = False
+    pagina.get_by_role("button", name="Tentar agora").click()
+    expect(pagina.locator("#faixa")).to_be_hidden()
+
+
+def test_primeira_carga_com_erro_oferece_tentar(servidor: Servidor, pagina: Page) -> None:
+    pagina.goto(servidor.url + "?loja=L001")
+    servidor.fora_do_ar = True
+    pagina.reload(wait_until="commit")
+    servidor.fora_do_ar = False
+    abrir(pagina, servidor)
+    expect(pagina.get_by_text("Nenhum movimento nesta loja ainda")).to_be_visible()
+
+
+def test_loja_sem_pedidos(servidor: Servidor, pagina: Page, fotografar: Fotografar) -> None:
+    abrir(pagina, servidor, "?loja=L999")
+    expect(pagina.get_by_text("Nenhum movimento nesta loja ainda")).to_be_visible()
+    fotografar(pagina, "painel-vazio")
+
+
+def test_pergunta_a_loja_quando_nao_sabe(servidor: Servidor, pagina: Page) -> None:
+    pagina.goto(servidor.url)
+    campo = pagina.get_by_label("Código da loja")
+    expect(campo).to_be_focused()
+    campo.fill("loja com espaço")
+    campo.press("Enter")
+    expect(pagina.get_by_text("Use letras, números, hífen ou sublinhado.")).to_be_visible()
+    campo.fill("L001")
+    campo.press("Enter")
+    expect(pagina.get_by_text("Loja L001")).to_be_visible()
+
+
+def test_pergunta_pouco_quando_nada_muda_e_nada_quando_escondida(
+    servidor: Servidor, mudar: Mudar, pagina: Page
+) -> None:
+    povoar(mudar)
+    abrir(pagina, servidor)
+    pagina.wait_for_timeout(3_500)
+    assert servidor.contar("mudancas", 304) >= 1  # nothing changed: an answer without a body
+    assert 2 <= servidor.contar("mudancas") <= 4
+    pagina.evaluate(
+        "Object.defineProperty(document, 'hidden', {value: true, configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    pagina.wait_for_timeout(300)
+    antes = servidor.contar("mudancas")
+    pagina.wait_for_timeout(2_500)
+    assert servidor.contar("mudancas") == antes
+    pagina.evaluate(
+        "Object.defineProperty(document, 'hidden', {value: false, configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    pagina.wait_for_timeout(500)
+    assert servidor.contar("mudancas") > antes
+
+
+def test_texto_do_pedido_nunca_vira_html(servidor: Servidor, pagina: Page, contexto: BrowserContext) -> None:
+    """Even if something got past the validation of ids and into the table."""
+    ataque = "<img src=x onerror=window.invadida=1>"
+    gravar = {
+        nome: {"S": valor}
+        for nome, valor in {
+            "PK": "PEDIDO#X", "SK": "ATUAL", "pedidoId": ataque, "loja": "L001", "status": "SEPARADO",
+            "statusAnterior": ataque, "em": "2026-01-01T00:00:00.000Z", "gravadoEm": "2026-01-01T00:00:00.000Z",
+            "sequencia": "1", "GSI1PK": "LOJA#L001", "GSI1SK": "2026-01-01T00:00:00.000Z#X",
+        }.items()
+    }  # fmt: skip
+    comum_aws.dynamodb().put_item(TableName="painel_operacao", Item=gravar)
+    abrir(pagina, servidor)
+    expect(pagina.locator(".pedido .numero")).to_have_text(ataque)
+    assert pagina.locator("#quadro img").count() == 0
+    assert pagina.evaluate("window.invadida") is None
+
+
+def test_no_telefone_cabe_e_funciona(servidor: Servidor, mudar: Mudar, pagina: Page, fotografar: Fotografar) -> None:
+    povoar(mudar)
+    pagina.set_viewport_size({"width": 360, "height": 740})
+    abrir(pagina, servidor)
+    assert pagina.evaluate("document.documentElement.scrollWidth") <= 360
+    fotografar(pagina, "painel-telefone", full_page=True)
+    pequenos = pagina.evaluate(
+        "[...document.querySelectorAll('button:not(.elo)')].filter(b => b.offsetParent && b.offsetHeight < 44).length"
+    )
+    assert pequenos == 0
+    pagina.locator("[data-pedido='2026-1055']").click()
+    expect(pagina.get_by_role("dialog")).to_be_visible()
+    assert pagina.evaluate("document.getElementById('detalhe').offsetWidth") == 360
+    fotografar(pagina, "painel-telefone-pedido")
+
+
+def test_so_com_o_teclado(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    mudar("P1", "PENDENTE", "SEPARADO", ha_s=60)
+    mudar("P1", "SEPARADO", "CANCELADO", ha_s=30)
+    abrir(pagina, servidor)
+    pagina.keyboard.press("Tab")
+    expect(pagina.get_by_text("Pular para os pedidos")).to_be_focused()
+    pagina.keyboard.press("Enter")
+    pagina.keyboard.press("Tab")  # the order of the restock list
+    pagina.keyboard.press("Tab")
+    expect(pagina.get_by_role("button", name="Já devolvi à prateleira o pedido P1")).to_be_focused()
+    pagina.keyboard.press("Enter")
+    expect(pagina.get_by_role("button", name=re.compile("^Confirmar que"))).to_be_focused()
+    pagina.keyboard.press("Enter")
+    expect(pagina.locator("#reposicao")).to_be_hidden()
+
+
+def test_redesenhar_nao_tira_o_foco(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    mudar("P1", "PENDENTE", "SEPARADO", ha_s=60)
+    abrir(pagina, servidor)
+    pagina.locator("[data-pedido=P1]").focus()
+    mudar("P2", "PENDENTE", "SEPARADO")
+    expect(pagina.locator("[data-pedido=P2]")).to_be_visible(timeout=4_000)
+    expect(pagina.locator("[data-pedido=P1]")).to_be_focused()
+
+
+@pytest.mark.parametrize("esquema", ["light", "dark"])
+@pytest.mark.parametrize("tela", ["painel", "detalhe", "loja"])
+def test_acessivel(
+    servidor: Servidor, mudar: Mudar, pagina: Page, esquema: Any, tela: str, fotografar: Fotografar
+) -> None:
+    """axe-core finds nothing against WCAG 2 A and AA, contrast included."""
+    povoar(mudar)
+    pagina.emulate_media(color_scheme=esquema, reduced_motion="reduce")
+    if tela == "loja":
+        pagina.goto(servidor.url)
+        expect(pagina.get_by_label("Código da loja")).to_be_visible()
+    else:
+        abrir(pagina, servidor, "?loja=L001" + ("&pedido=2026-1055" if tela == "detalhe" else ""))
+        if tela == "detalhe":
+            expect(pagina.locator("#detalhe h3")).to_have_count(2)
+    if esquema == "dark" and tela != "loja":
+        fotografar(pagina, f"painel-escuro-{tela}")
+    # Run by the debugger, not by the page: its policy would refuse the script.
+    achados = Axe().run(pagina, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
+    assert achados.violations_count == 0, achados.generate_report()
+
+
+def test_mais_antigos_por_pagina(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    for numero in range(105):
+        mudar(f"P{numero:03d}", "PENDENTE", "SEPARADO", ha_s=200 - numero)
+    abrir(pagina, servidor)
+    expect(pagina.locator(".pedido")).to_have_count(100)
+    pagina.get_by_role("button", name="Mostrar pedidos mais antigos").click()
+    expect(pagina.locator(".pedido")).to_have_count(105)
+    expect(pagina.locator("#mais")).to_be_hidden()
