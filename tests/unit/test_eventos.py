@@ -1,0 +1,70 @@
+"""The sample events are real: each one drives its handler from the way in to the answer, in the order of the saga."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+import yaml
+
+from desenhos_minimos import criar_pedido_sincrono, gateway_simulado
+from estoque import liberar_estoque, reservar_estoque
+from pagamentos import cobrar_pagamento, estornar_pagamento
+from pedidos import confirmar_pedido, consultar_pedido, criar_pedido, iniciar_saga
+
+RAIZ = Path(__file__).resolve().parents[2]
+
+
+def evento(nome: str) -> Any:
+    return json.loads((RAIZ / "events" / f"{nome}.json").read_text())
+
+
+def test_every_function_of_the_saga_has_a_sample_event() -> None:
+    recursos = yaml.safe_load((RAIZ / "template.yaml").read_text())["Resources"]
+    funcoes = {
+        nome
+        for nome, recurso in recursos.items()
+        if recurso["Type"] == "AWS::Serverless::Function" and recurso["Properties"]["FunctionName"].startswith("cesta-")
+    }
+    assert funcoes <= {arquivo.stem for arquivo in (RAIZ / "events").glob("*.json")}
+
+
+def test_samples_walk_one_order_through_the_saga(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sistema.por_estoque("CAFE-500G", 10)
+    assert criar_pedido.handler(evento("CriarPedido"), None)["statusCode"] == 202
+    assert iniciar_saga.handler(evento("IniciarSaga"), None) == {"batchItemFailures": []}
+    pedido_id = evento("ReservarEstoque")["pedidoId"]
+    assert reservar_estoque.handler(evento("ReservarEstoque"), None)["resultado"] == "RESERVADA"
+    sistema.dynamodb.update_item(
+        TableName="cesta-pedidos",
+        Key={"pedidoId": {"S": pedido_id}},
+        UpdateExpression="SET #status = :r",
+        ExpressionAttributeNames={"#status": "status"},
+        ExpressionAttributeValues={":r": {"S": "RESERVADO"}},
+    )
+    assert confirmar_pedido.handler(evento("ConfirmarPedido"), None)["resultado"] == "CONFIRMADO"
+    visto = consultar_pedido.handler(evento("ConsultarPedido"), None)
+    assert json.loads(visto["body"])["status"] == "CONFIRMADO"
+    assert liberar_estoque.handler(evento("LiberarEstoque"), None)["resultado"] == "LIBERADA"
+
+
+def test_payment_samples(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    boto3.client("ssm").put_parameter(
+        Name="/cesta/chave-gateway", Value="chave-de-exemplo", Type="SecureString", Overwrite=True
+    )
+    assert gateway_simulado.handler(evento("GatewaySimulado"), None)["statusCode"] == 201
+    from pagamentos.erros import GatewayIndisponivelError
+
+    for handler, nome in (
+        (cobrar_pagamento.handler, "CobrarPagamento"),
+        (estornar_pagamento.handler, "EstornarPagamento"),
+    ):
+        with pytest.raises(GatewayIndisponivelError):  # the sample is readable; nobody listens at this address
+            handler(evento(nome), None)
+
+
+def test_minimal_architecture_sample(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sistema.por_estoque("CAFE-500G", 10, reservas={"M": {}})
+    monkeypatch.setattr(criar_pedido_sincrono, "_cobrar", lambda pedido: True)
+    assert criar_pedido_sincrono.handler(evento("CriarPedidoSincrono"), None)["status"] == "CONFIRMADO"
