@@ -209,10 +209,11 @@ class RepositorioEstoque:
             TableName=self._tabela,
             Key={"sku": {"S": sku}},
             UpdateExpression=(
-                "SET reservas = if_not_exists(reservas, :vazio), encerradas = if_not_exists(encerradas, :vazio)"
+                "SET reservas = if_not_exists(reservas, :reservas), encerradas = if_not_exists(encerradas, :encerradas)"
             ),
             ConditionExpression="attribute_exists(sku)",
-            ExpressionAttributeValues={":vazio": {"M": {}}},
+            # One value each: ministack keeps the map it was given, and one value for both would tie them together.
+            ExpressionAttributeValues={":reservas": {"M": {}}, ":encerradas": {"M": {}}},
         )
         return escrever()
 

@@ -226,3 +226,19 @@ def test_any_interleaving_keeps_every_unit(
         assert all(unidades > 0 for unidades in reservas.values())
         assert atual + sum(reservas.values()) + baixadas == saldo
         assert not encerrados & set(reservas)
+
+
+def test_the_two_maps_are_made_from_two_values(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The local engine keeps the map it is given: one value for both maps would make a barrier look like a reservation."""
+    sistema.por_estoque(SKU, 10)
+    escritas: list[dict[str, Any]] = []
+    atualizar = sistema.dynamodb.update_item
+
+    def espiar(**argumentos: Any) -> Any:
+        escritas.append(argumentos)
+        return atualizar(**argumentos)
+
+    monkeypatch.setattr(sistema.dynamodb, "update_item", espiar)
+    RepositorioEstoque(sistema.dynamodb, "cesta-estoque").reservar(SKU, "P1", 1)
+    [criacao] = [escrita for escrita in escritas if "if_not_exists(reservas" in escrita["UpdateExpression"]]
+    assert len(criacao["ExpressionAttributeValues"]) == 2
