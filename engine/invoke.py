@@ -56,9 +56,9 @@ def find_function(name: str) -> tuple[str, dict[str, Any]]:
     raise EngineError(f"FN={name!r} não existe em template.yaml; há: {', '.join(sorted(known))}.")
 
 
-def sample_event(function: str, chosen: str | None) -> Any:
-    """Read the event: ``chosen`` or ``events/<function>.json``. Raises :class:`EngineError` if missing or not JSON."""
-    path = Path(chosen) if chosen else ROOT / "events" / f"{function}.json"
+def sample_event(logical_id: str, chosen: str | None) -> Any:
+    """Read the event: ``chosen`` or ``events/<logical id>.json``. Raises :class:`EngineError` if missing or not JSON."""
+    path = Path(chosen) if chosen else ROOT / "events" / f"{logical_id}.json"
     try:
         return json.loads(path.read_text())
     except FileNotFoundError:
@@ -158,7 +158,7 @@ def invoke(name: str, settings: EngineSettings, event_file: str | None = None) -
         If the function, its event or its deployment does not exist.
     """
     logical_id, properties = find_function(name)
-    event = sample_event(properties["Handler"].split(".")[-2], event_file)
+    event = sample_event(logical_id, event_file)
     variables = _deployed_variables(properties["FunctionName"], settings)
     artifact = build(BuildPlan.for_target("local"))
     limit_s = float(properties["Timeout"])
@@ -218,8 +218,7 @@ def sam_invoke(name: str, settings: EngineSettings, event_file: str | None = Non
         If the function, its event or its deployment does not exist, or the build fails.
     """
     logical_id, properties = find_function(name)
-    module = properties["Handler"].split(".")[-2]
-    sample_event(module, event_file)
+    sample_event(logical_id, event_file)
     variables = _deployed_variables(properties["FunctionName"], settings)
     workspace = build_root() / "sam-invoke"
     shutil.rmtree(workspace, ignore_errors=True)
@@ -231,7 +230,7 @@ def sam_invoke(name: str, settings: EngineSettings, event_file: str | None = Non
         "Variables": variables | {"AWS_ENDPOINT_URL": settings.endpoint}
     }
     template_path.write_text(yaml.safe_dump(template))
-    event = event_file or str(ROOT / "events" / f"{module}.json")
+    event = event_file or str(ROOT / "events" / f"{logical_id}.json")
     sam = ROOT / ".venvs" / "sam" / "bin"
     options = ["--event", str(Path(event).resolve()), "--docker-network", "host", "--region", settings.region]
     return subprocess.run(
