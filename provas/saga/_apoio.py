@@ -211,6 +211,10 @@ class ProvaDaSaga(Prova):
         self.conferir("o cliente paga no fim", reais(cobrado - estornado), reais(saldo_liquido(movimentos)))
         return movimentos
 
+    def conferir_estoque(self, descricao: str, sku: str, saldo: int, reservas: Mapping[str, int] | None = None) -> None:
+        """Compare the balance and the reservations of a stock item, in words."""
+        self.conferir(descricao, _em_palavras(saldo, reservas or {}), _em_palavras(*self.estoque(sku)))
+
     # -- evidence -------------------------------------------------------------------
 
     def marcar(self, pedido_id: str, faixa: str, marco: Marco) -> None:
@@ -286,6 +290,11 @@ class ProvaDaSaga(Prova):
 
 def _descrever(dinheiro: list[int]) -> str:
     return ", depois ".join(f"{'cobra' if v > 0 else 'devolve'} {reais(abs(v))}" for v in dinheiro) or "nenhum"
+
+
+def _em_palavras(saldo: int, reservas: Mapping[str, int]) -> str:
+    presas = ", ".join(f"{quantas} para {dono}" for dono, quantas in sorted(reservas.items()))
+    return f"saldo {saldo}; reservas: {presas or 'nenhuma'}"
 
 
 def _cor(status: str) -> Situacao:

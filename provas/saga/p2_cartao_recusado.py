@@ -21,7 +21,7 @@ class CartaoRecusado(ProvaDaSaga):
         self.publicar(self.entrada(pedido_id, sku, cartao="tok-forcar-recusa"))
         execucao = self.esperar_execucao(pedido_id)
         self.conferir("fim da execução", "SUCCEEDED", execucao.situacao)
-        self.conferir("saldo e reservas do estoque", (SALDO_INICIAL, {}), self.estoque(sku))
+        self.conferir_estoque("estoque igual ao de antes", sku, SALDO_INICIAL)
         self.conferir(
             "LiberarEstoque depois de CobrarPagamento",
             "CobrarPagamento antes de LiberarEstoque",
@@ -35,8 +35,8 @@ class CartaoRecusado(ProvaDaSaga):
             "EstornarPagamento" not in execucao.estados,
         )
         cobranca = execucao.visita("CobrarPagamento")
-        erros = [t.erro for t in cobranca.tentativas] if cobranca else []
-        self.conferir("a recusa é definitiva: uma tentativa só", ["CartaoRecusadoError"], erros)
+        erros = ", ".join(str(t.erro) for t in cobranca.tentativas) if cobranca else "nenhuma"
+        self.conferir("a recusa é definitiva: uma tentativa só", "CartaoRecusadoError", erros)
         self.conferir("status do pedido", "FALHOU_COMPENSADO", self.status(pedido_id))
         motivo = (self.pedido(pedido_id) or {}).get("motivo", {})
         self.conferir("motivo registrado no pedido", "CartaoRecusadoError", motivo.get("erro"))

@@ -44,10 +44,10 @@ class ConfirmacaoFalha(ProvaDaSaga):
         if estorno and liberacao and liberacao.tentativas and liberacao.tentativas[-1].fim:
             fim = liberacao.tentativas[-1].fim
             self.conferir(
-                "instante do estorno no gateway e da liberação no histórico",
-                "estorno antes do fim da liberação",
-                f"estorno às {estorno.em:%H:%M:%S.%f}, liberação às {fim:%H:%M:%S.%f}",
+                "o estorno no gateway vem antes da liberação no histórico",
+                "estorno antes",
+                f"estorno {(fim - estorno.em).total_seconds():.3f} s antes do fim da liberação".replace(".", ","),
                 estorno.em <= fim,
             )
         self.conferir("status do pedido", "FALHOU_COMPENSADO", self.status(pedido_id))
-        self.conferir("saldo e reservas do estoque", (SALDO_INICIAL, {}), self.estoque(sku))
+        self.conferir_estoque("estoque igual ao de antes", sku, SALDO_INICIAL)

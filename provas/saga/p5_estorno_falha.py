@@ -55,10 +55,11 @@ class EstornoFalha(ProvaDaSaga):
             estorno is not None and estorno.falhou and len(estorno.tentativas) == 5,
         )
         self.conferir("status do pedido", "REQUER_INTERVENCAO_HUMANA", self.status(pedido_id))
-        self.conferir(
+        self.conferir_estoque(
             "o estoque fica reservado, do mesmo lado que o dinheiro",
-            (SALDO_INICIAL - QUANTIDADE, {pedido_id: QUANTIDADE}),
-            self.estoque(sku),
+            sku,
+            SALDO_INICIAL - QUANTIDADE,
+            {pedido_id: QUANTIDADE},
         )
         self.conferir_dinheiro(pedido_id, VALOR_CENTAVOS, 0)
         self._conferir_alarme(alarme, assinante, pedido_id)
@@ -103,8 +104,8 @@ class EstornoFalha(ProvaDaSaga):
         self.conferir("fila humana: passo que falhou", "ConfirmarPedido", corpo.get("passo"))
         self.conferir(
             "fila humana: compensações pendentes",
-            ["EstornarPagamento", "LiberarEstoque"],
-            corpo.get("compensacoesPendentes"),
+            "EstornarPagamento, LiberarEstoque",
+            ", ".join(corpo.get("compensacoesPendentes") or []),
         )
         cartao = "com token de cartão" if "tok-" in mensagem["Body"] else "sem token de cartão"
         self.conferir("fila humana: nada de cartão na mensagem", "sem token de cartão", cartao)
@@ -128,7 +129,9 @@ class EstornoFalha(ProvaDaSaga):
         )
         self.conferir(f"estado do alarme {alarme}", "ALARM", estado)
         aviso = self.esperar_ate(lambda: self._aviso(assinante, alarme), prazo, "aviso do alarme no assinante")
-        self.conferir("aviso recebido pelo assinante", (alarme, "ALARM"), (aviso["AlarmName"], aviso["NewStateValue"]))
+        self.conferir(
+            "aviso recebido pelo assinante", f"{alarme} em ALARM", f"{aviso['AlarmName']} em {aviso['NewStateValue']}"
+        )
         self.marcar(pedido_id, "Alarme", Marco(datetime.now(UTC), Situacao.FALHA, "ALARM, aviso recebido"))
 
     def _assinar_avisos(self) -> str:

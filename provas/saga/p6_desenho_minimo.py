@@ -41,18 +41,16 @@ class DesenhoMinimo(ProvaDaSaga):
             erro.get("errorType"),
             bool(resposta.get("FunctionError")) and erro.get("errorType") == "Runtime.ExitError",
         )
+        self.conferir_estoque("o estoque mostra a reserva", sku, SALDO_INICIAL - QUANTIDADE, {pedido_id: QUANTIDADE})
+        self.conferir("Pedidos não tem o item", "ausente", self.status(pedido_id))
         saldo, reservas = self.estoque(sku)
-        self.conferir(
-            "o estoque mostra a reserva", (SALDO_INICIAL - QUANTIDADE, [QUANTIDADE]), (saldo, list(reservas.values()))
-        )
-        for dono in reservas:
-            self.conferir("Pedidos não tem o item", "ausente", self.status(dono))
+        dono = ", ".join(f"{quantas} unidades presas ao pedido {p}" for p, quantas in reservas.items())
         self.mostrar(
             Tabela(
                 "O que cada serviço diz depois da queda",
                 ("Serviço", "O que diz"),
                 (
-                    ("Estoque", f"saldo {saldo}; {QUANTIDADE} unidades presas ao pedido {', '.join(reservas) or '—'}"),
+                    ("Estoque", f"saldo {saldo}; {dono or 'nada preso'}"),
                     ("Pedidos", f"o pedido {pedido_id} não existe" if self.pedido(pedido_id) is None else "existe"),
                 ),
             )

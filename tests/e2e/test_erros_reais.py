@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from provas.alvo import RAIZ
 from provas.saga._apoio import VALOR_CENTAVOS
 
 pytestmark = pytest.mark.e2e
@@ -45,11 +46,17 @@ def test_missing_stock_ends_the_saga_without_compensation(bancada):
 
 
 def test_a_function_killed_by_its_own_timeout_is_sandbox_timedout(bancada, alvo):
-    """The charge's time limit is cut below the slow gateway's answer, so Lambda itself ends the function."""
-    lambda_, funcao = alvo.cliente("lambda"), alvo.funcao("CobrarPagamento")
+    """The stand-in charges, then sleeps past a time limit cut for this test: Lambda itself ends it, after the effect."""
+    lambda_, funcao = alvo.cliente("lambda"), alvo.funcao("GatewaySimulado")
     antes = lambda_.get_function_configuration(FunctionName=funcao)["Timeout"]
     pedido_id = bancada.novo_pedido_id()
-    evento = json.loads(bancada.entrada(pedido_id, bancada.criar_estoque(), cartao="tok-lento-apos-cobrar"))
+    parametro = alvo.variavel("GatewaySimulado", "PARAMETRO_CHAVE_GATEWAY")
+    chave = alvo.cliente("ssm").get_parameter(Name=parametro, WithDecryption=True)["Parameter"]["Value"]
+    evento = json.loads((RAIZ / "events" / "GatewaySimulado.json").read_text())
+    evento["headers"] |= {"x-api-key": chave, "idempotency-key": f"cesta-cobranca-{pedido_id}"}
+    evento["body"] = json.dumps(
+        {"valorCentavos": VALOR_CENTAVOS, "cartaoToken": "tok-lento-apos-cobrar", "referencia": pedido_id}
+    )
 
     def com_limite(segundos):
         lambda_.update_function_configuration(FunctionName=funcao, Timeout=segundos)
@@ -57,7 +64,7 @@ def test_a_function_killed_by_its_own_timeout_is_sandbox_timedout(bancada, alvo)
 
     try:
         com_limite(2)
-        falhou, resposta = invocar(bancada, "CobrarPagamento", evento)
+        falhou, resposta = invocar(bancada, "GatewaySimulado", evento)
     finally:
         com_limite(antes)
     assert falhou
