@@ -57,7 +57,7 @@ class Livro:
         """
         url = str(self._alvo.saida("url_gateway_simulado", "gateway simulado")).rstrip("/")
         resposta = self._alvo.http.request(
-            "GET", f"{url}/movimentos", fields={"pedidoId": pedido_id}, headers={"X-Api-Key": self._ler_chave()}
+            "GET", f"{url}/movimentos", fields={"pedidoId": pedido_id}, headers={"X-Api-Key": self.chave_de_api()}
         )
         if resposta.status != 200:
             raise ProvaFalhouError("200 ao ler os movimentos do gateway simulado", f"{resposta.status}")
@@ -72,7 +72,8 @@ class Livro:
         for pk, sk in chaves:
             self._alvo.cliente("dynamodb").delete_item(TableName=tabela, Key={"pk": {"S": pk}, "sk": {"S": sk}})
 
-    def _ler_chave(self) -> str:
+    def chave_de_api(self) -> str:
+        """The key that opens the stand-in, read once from its parameter."""
         if self._chave is None:
             parametro = self._alvo.variavel("CobrarPagamento", "PARAMETRO_CHAVE_GATEWAY")
             lido = self._alvo.cliente("ssm").get_parameter(Name=parametro, WithDecryption=True)

@@ -46,7 +46,7 @@ def test_missing_stock_ends_the_saga_without_compensation(bancada):
 
 
 def test_a_function_killed_by_its_own_timeout_is_sandbox_timedout(bancada, alvo):
-    """The stand-in charges, then sleeps past a time limit cut for this test: Lambda itself ends it, after the effect."""
+    """The stand-in charges, then sleeps past a time limit cut for this test: Lambda ends it, after the effect."""
     lambda_, funcao = alvo.cliente("lambda"), alvo.funcao("GatewaySimulado")
     antes = lambda_.get_function_configuration(FunctionName=funcao)["Timeout"]
     pedido_id = bancada.novo_pedido_id()
