@@ -229,7 +229,7 @@ def test_any_interleaving_keeps_every_unit(
 
 
 def test_the_two_maps_are_made_from_two_values(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The local engine keeps the map it is given: one value for both maps would make a barrier look like a reservation."""
+    """The local engine keeps the map it is given: one for both would make a barrier look like a reservation."""
     sistema.por_estoque(SKU, 10)
     escritas: list[dict[str, Any]] = []
     atualizar = sistema.dynamodb.update_item

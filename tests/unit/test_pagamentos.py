@@ -348,11 +348,21 @@ def test_every_answer_to_a_refund_has_a_name(
 def test_a_wrong_address_is_not_taken_for_never_charged(
     sistema: Any, monkeypatch: pytest.MonkeyPatch, corpo: str
 ) -> None:
+    metodos: list[str] = []
+
+    def atender(pedido: BaseHTTPRequestHandler, _: bytes) -> None:
+        metodos.append(pedido.command)
+        if pedido.command == "GET":
+            responder(pedido, 404, corpo.encode())
+        else:
+            responder(pedido, 201, b'{"idTransacao":"t","status":"APROVADA"}')
+
     def acao() -> None:
         with pytest.raises(RespostaInesperadaGatewayError):
             cobrar(criado_em=para_iso(agora() - ONTEM))
 
-    contra(fixa(404, corpo), monkeypatch, acao, total_s=2)
+    contra(atender, monkeypatch, acao, total_s=2)
+    assert metodos == ["GET"]
 
 
 def silencio(pedido: BaseHTTPRequestHandler, _: bytes) -> None:
