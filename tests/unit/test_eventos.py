@@ -8,9 +8,12 @@ import boto3
 import pytest
 import yaml
 
+from comum.http_borda import ler_requisicao
 from desenhos_minimos import criar_pedido_sincrono, gateway_simulado
 from estoque import liberar_estoque, reservar_estoque
+from fila.modelos import MensagemDePedido, NovoPedido
 from pagamentos import cobrar_pagamento, estornar_pagamento
+from painel.transicao import ler_transicao
 from pedidos import confirmar_pedido, consultar_pedido, criar_pedido, iniciar_saga
 
 RAIZ = Path(__file__).resolve().parents[2]
@@ -20,14 +23,22 @@ def evento(nome: str) -> Any:
     return json.loads((RAIZ / "events" / f"{nome}.json").read_text())
 
 
-def test_every_function_of_the_saga_has_a_sample_event() -> None:
+def test_every_function_has_a_sample_event_and_every_sample_a_function() -> None:
     recursos = yaml.safe_load((RAIZ / "template.yaml").read_text())["Resources"]
-    funcoes = {
-        nome
-        for nome, recurso in recursos.items()
-        if recurso["Type"] == "AWS::Serverless::Function" and recurso["Properties"]["FunctionName"].startswith("cesta-")
-    }
-    assert funcoes <= {arquivo.stem for arquivo in (RAIZ / "events").glob("*.json")}
+    funcoes = {nome for nome, recurso in recursos.items() if recurso["Type"] == "AWS::Serverless::Function"}
+    assert funcoes == {arquivo.stem for arquivo in (RAIZ / "events").glob("*.json")}
+
+
+def test_samples_of_the_other_systems_are_readable() -> None:
+    transicao = ler_transicao(evento("ConsumidorPedidos")["Records"][0])
+    assert transicao is not None
+    assert transicao.pede_reposicao
+    [registro] = evento("ConsumidorFila")["Records"]
+    mensagem = MensagemDePedido.model_validate_json(registro["body"])
+    assert mensagem.pedidoId == registro["messageAttributes"]["PedidoId"]["stringValue"]
+    for nome in ("ApiPedidosFila", "PedidoSincronoFila"):
+        assert NovoPedido.model_validate(ler_requisicao(evento(nome)).json()).lojaId == mensagem.lojaId
+    assert ler_requisicao(evento("PainelApi")).parametros == {"loja": transicao.loja}
 
 
 def test_samples_walk_one_order_through_the_saga(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
