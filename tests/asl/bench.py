@@ -27,6 +27,7 @@ from unittest import mock
 import boto3
 import yaml
 from boto3.dynamodb.types import TypeDeserializer
+from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.stepfunctions.parser.api import HistoryEventType, LambdaFunctionFailedEventDetails
@@ -35,6 +36,7 @@ from moto.stepfunctions.parser.asl.component.common.error_name.failure_event imp
 from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name import StatesErrorName
 from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.program.program import Program
 from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_dynamodb import (
     StateTaskServiceDynamoDB,
@@ -44,6 +46,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state
 )
 from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
 from moto.stepfunctions.parser.asl.parse import asl_parser
+from moto.stepfunctions.parser.asl.utils.json_path import NoSuchJsonPathError
 from moto.stepfunctions.parser.backend import execution_worker
 from moto.stepfunctions.parser.models import stepfunctions_parser_backends
 
@@ -55,6 +58,10 @@ ACCOUNT = "123456789012"
 REGION = "sa-east-1"
 MACHINE = "cesta-saga-pedido"
 END = "end"
+
+# The longest path of the machine has a dozen states.
+STATES_PER_EXECUTION = 100
+NOT_COVERED_BY_ALL = (StatesErrorNameType.StatesStatesDataLimitExceeded, StatesErrorNameType.StatesRuntime)
 
 Handler = Callable[[dict[str, Any], Any], Any]
 
@@ -221,6 +228,7 @@ class Bench:
         self._on_attempt: Callable[[str, int], None] | None = None
         self._machines: dict[str, str] = {}
         self._executions = 0
+        self._states_entered = 0
 
     def __enter__(self) -> Bench:
         enter = self._stack.enter_context
@@ -244,14 +252,22 @@ class Bench:
                 KeySchema=[{"AttributeName": key, "KeyType": "HASH"}],
                 AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"}],
             )
+        self._make_gateway_table()
+        self.queue_url = self.sqs.create_queue(QueueName="cesta-compensacao-falhou")["QueueUrl"]
+        return self
+
+    def _make_gateway_table(self) -> None:
         self.dynamodb.create_table(
             TableName="cesta-gateway-simulado",
             BillingMode="PAY_PER_REQUEST",
             KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
             AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
         )
-        self.queue_url = self.sqs.create_queue(QueueName="cesta-compensacao-falhou")["QueueUrl"]
-        return self
+
+    def forget_gateway(self) -> None:
+        """Empty the gateway's table: no key, no ledger."""
+        self.dynamodb.delete_table(TableName="cesta-gateway-simulado")
+        self._make_gateway_table()
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
@@ -277,7 +293,8 @@ class Bench:
                 if injected.error == "States.Timeout":
                     raise TimeoutError from None
                 if injected.error == "States.DataLimitExceeded":
-                    raise FailureEventException(_too_much_data(env)) from None
+                    failure = _failure(env, StatesErrorNameType.StatesStatesDataLimitExceeded, "injected")
+                    raise FailureEventException(failure) from None
                 raise lambda_eval_utils.LambdaFunctionErrorException(
                     "Unhandled", _error_payload(injected.error)
                 ) from None
@@ -313,9 +330,12 @@ class Bench:
                     ) from None
 
             def from_error(task: Any, env: Any, ex: Exception) -> Any:
-                return (
-                    ex.failure_event if isinstance(ex, FailureEventException) else original_error(task, env=env, ex=ex)
-                )
+                if isinstance(ex, FailureEventException):
+                    return ex.failure_event
+                if isinstance(ex, NoSuchJsonPathError):
+                    # As AWS: a path that is not there ends the execution, no Catch sees it.
+                    return _failure(env, StatesErrorNameType.StatesRuntime, str(ex))
+                return original_error(task, env=env, ex=ex)
 
             patches = ExitStack()
             patches.enter_context(mock.patch.object(service, "_eval_service_task", evaluate))
@@ -325,16 +345,26 @@ class Bench:
         matches = ErrorEqualsDecl._eval_body
 
         def match(decl: Any, env: Any) -> None:
-            """As AWS: States.ALL does not cover States.DataLimitExceeded (the interpreter thinks it does)."""
-            too_much = env.stack[-1] == StatesErrorName(typ=StatesErrorNameType.StatesStatesDataLimitExceeded)
+            """As AWS: States.ALL covers neither of these two (the interpreter thinks it does)."""
+            uncovered = any(env.stack[-1] == StatesErrorName(typ=kind) for kind in NOT_COVERED_BY_ALL)
             matches(decl, env)
-            if too_much and ErrorEqualsDecl._STATE_ALL_ERROR in decl.error_names:
+            if uncovered and ErrorEqualsDecl._STATE_ALL_ERROR in decl.error_names:
                 env.stack[-1] = False
+
+        find_state = Program._get_state
+
+        def find(program: Any, name: str) -> Any:
+            """A machine that turns in circles (only a broken one does) ends as AWS would end it, only sooner."""
+            bench._states_entered += 1
+            if bench._states_entered > STATES_PER_EXECUTION:
+                raise RuntimeError("too many states entered")
+            return find_state(program, name)
 
         # Parsing takes most of an execution's time and gives the same tree each time.
         parse = lru_cache(maxsize=256)(asl_parser.AmazonStateLanguageParser.parse)
         with (
             mock.patch.object(ErrorEqualsDecl, "_eval_body", match),
+            mock.patch.object(Program, "_get_state", find),
             mock.patch.object(lambda_eval_utils, "execute_lambda_function_integration", call_lambda),
             mock.patch.object(retrier_decl, "time", types.SimpleNamespace(sleep=self._slept_for)),
             mock.patch.object(execution_worker.AmazonStateLanguageParser, "parse", parse),
@@ -419,6 +449,7 @@ class Bench:
             Called before each attempt with the state and the attempt's number.
         """
         self._faults, self._calls, self._late, self._slept = tuple(faults), [], [], []
+        self._states_entered = 0
         self._on_attempt = on_attempt
         self._executions += 1
         name = str(saga_input.get("pedidoId", f"sem-id-{self._executions}"))
@@ -452,6 +483,20 @@ class Bench:
             json.loads(json.dumps(event)), Context(function, functions()[function]["Timeout"])
         )
 
+    @contextmanager
+    def every_call(self, operation: str, change: Callable[[dict[str, Any]], None]) -> Iterator[None]:
+        """Change the parameters of every AWS call of one operation (``UpdateItem``), whoever makes it."""
+        make = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+        def call(client: Any, name: str, params: dict[str, Any]) -> Any:
+            if name == operation:
+                params = dict(params)
+                change(params)
+            return make(client, name, params)
+
+        with mock.patch.object(BaseClient, "_make_api_call", call):
+            yield
+
     def item(self, table: str, key: Mapping[str, str]) -> dict[str, Any] | None:
         """One item as plain Python, or None."""
         found = self.dynamodb.get_item(
@@ -473,9 +518,8 @@ def error_name(error: Exception) -> str:
     return error.error_name if isinstance(error, HandlerCrash) else type(error).__name__
 
 
-def _too_much_data(env: Any) -> FailureEvent:
-    kind = StatesErrorNameType.StatesStatesDataLimitExceeded
-    details = LambdaFunctionFailedEventDetails(error=kind.to_name(), cause="injected")
+def _failure(env: Any, kind: StatesErrorNameType, cause: str) -> FailureEvent:
+    details = LambdaFunctionFailedEventDetails(error=kind.to_name(), cause=cause)
     return FailureEvent(
         env=env,
         error_name=StatesErrorName(typ=kind),

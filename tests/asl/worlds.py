@@ -27,6 +27,9 @@ INITIAL_BALANCE = 100
 QUANTITY = 3
 VALUE_CENTS = 14_000
 
+# The mocked table reads its whole ledger to find one order's lines.
+ORDERS_PER_LEDGER = 20
+
 _numbers = count(1)
 
 
@@ -40,9 +43,13 @@ class World:
     bench: Bench
     asl: dict[str, Any]
     movements: Callable[[str], list[tuple[str, int]]]
+    _orders: int = 0
 
     def order(self, **changes: Any) -> dict[str, Any]:
         """Input of a new saga on its own new sku, already RECEBIDO as iniciar_saga leaves it."""
+        self._orders += 1
+        if self._orders % ORDERS_PER_LEDGER == 0:
+            self.bench.forget_gateway()
         number = next(_numbers)
         saga_input = {
             "pedidoId": f"pedido-{number:06d}",
