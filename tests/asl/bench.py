@@ -453,7 +453,7 @@ class Bench:
         self._on_attempt = on_attempt
         self._executions += 1
         name = str(saga_input.get("pedidoId", f"sem-id-{self._executions}"))
-        arn = self.states.start_execution(stateMachineArn=self.machine(asl), name=name, input=json.dumps(saga_input))[
+        arn = self.states.start_execution(stateMachineArn=self.machine(asl), name=name, input=canonical(saga_input))[
             "executionArn"
         ]
         self._land_late(END)
@@ -511,6 +511,11 @@ class Bench:
                 messages.append(json.loads(message["Body"]))
                 self.sqs.delete_message(QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"])
         return messages
+
+
+def canonical(saga_input: Mapping[str, Any]) -> str:
+    """The input as iniciar_saga writes it: StartExecution compares inputs as text."""
+    return json.dumps(saga_input, sort_keys=True, separators=(",", ":"))
 
 
 def error_name(error: Exception) -> str:

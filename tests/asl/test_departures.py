@@ -7,14 +7,19 @@ on the lab's. Where another defect of the lab would hide the one at hand, ``amen
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from tests.asl.bench import Fault
+from tests.asl.bench import ROOT, Fault
 from tests.asl.worlds import INITIAL_BALANCE, QUANTITY, VALUE_CENTS, World, lab_world, real_world
+
+CONFIRMED_ORDERS = 60
+# More than any redrive policy of ours asks for.
+MAX_RECEIVES = 8
 
 Amend = Callable[[dict[str, Any]], None]
 
@@ -124,6 +129,50 @@ def quantity_of_zero_or_less_is_refused(world: World) -> None:
         must(outcome.order_status == "FALHOU_SEM_RESERVA", f"order is {outcome.order_status}")
 
 
+def stock_item_stays_small(world: World) -> None:
+    """6: what a confirmed order held leaves the item, so that the last reservation costs what the first did."""
+    first = world.order(quantidade=1)
+    sizes = []
+    for number in range(CONFIRMED_ORDERS):
+        order = first if number == 0 else world.order(sku=first["sku"], quantidade=1)
+        outcome = world.run(order)
+        must(outcome.order_status == "CONFIRMADO", f"order {number} is {outcome.order_status}")
+        world.write_off(order, number)
+        sizes.append(world.item_size(first["sku"]))
+    half = CONFIRMED_ORDERS // 2
+    early, late = max(sizes[:half]), max(sizes[half:])
+    must(late <= early, f"the item reached {early} bytes in {half} orders, then {late}, and never stops")
+
+
+def poison_message_is_kept(world: World) -> None:
+    """11: a message nobody can read ends where a person finds it, instead of looping for a day and vanishing."""
+    queue, dead_letters = world.input_queue()
+    world.bench.sqs.send_message(QueueUrl=queue, MessageBody="isto não é um pedido")
+    for _ in range(MAX_RECEIVES):
+        for message in world.bench.sqs.receive_message(QueueUrl=queue, VisibilityTimeout=0).get("Messages", []):
+            must(not world.consume(message), "the poison message passed for an order")
+    left = world.bench.sqs.receive_message(QueueUrl=queue, VisibilityTimeout=0).get("Messages", [])
+    must(not left, f"still looping after {MAX_RECEIVES} receives")
+    kept = world.bench.sqs.receive_message(QueueUrl=dead_letters).get("Messages", []) if dead_letters else []
+    must([message["Body"] for message in kept] == ["isto não é um pedido"], "vanished")
+
+
+def second_start_is_a_duplicate(world: World) -> None:
+    """12: a second start of one order is told to be a duplicate, whether the first still runs or is over."""
+    order = world.order()
+    told: list[bool] = []
+
+    def again(state: str, attempt: int) -> None:
+        if state == "CobrarPagamento":
+            told.append(world.starts_twice(order))
+
+    outcome = world.bench.run(world.asl, order, (), again)
+    must(outcome.order_status == "CONFIRMADO", f"order is {outcome.order_status}")
+    told.append(world.starts_twice(order))
+    must(told == [True, True], f"duplicate while running: {told[0]}, after it closed: {told[-1]}")
+    must(world.movements(order["pedidoId"]) == [("COBRANCA", VALUE_CENTS)], "charged more than once")
+
+
 def _mend_charge_result(asl: dict[str, Any]) -> None:
     asl["States"]["CobrarPagamento"]["ResultPath"] = "$.cobranca"
 
@@ -144,10 +193,13 @@ ROWS = (
     Row(3, unknown_charge_is_refunded, "customer charged for nothing"),
     Row(4, unknown_reservation_is_released, "stock locked for ever"),
     Row(5, confirmed_order_is_not_refunded, "a confirmed order became FALHOU_COMPENSADO", _mend_charge_result),
+    Row(6, stock_item_stays_small, "and never stops"),
     Row(7, stock_item_without_map, "order is FALHOU_SEM_RESERVA"),
     Row(8, release_gives_back_what_was_reserved, "unit(s) vanished"),
     Row(9, failure_keeps_the_order, "the order lost its sku"),
     Row(10, throttling_is_retried, "one throttled write failed the execution"),
+    Row(11, poison_message_is_kept, "still looping"),
+    Row(12, second_start_is_a_duplicate, "duplicate while running: False"),
     Row(13, quantity_of_zero_or_less_is_refused, "balance is"),
 )
 
@@ -175,7 +227,7 @@ class TestTheLab:
         if row.amend:
             row.amend(asl)
         with pytest.raises(Broken) as broken:
-            row.scenario(World(lab.bench, asl, lab.movements))
+            row.scenario(dataclasses.replace(lab, asl=asl))
         assert row.lab_breaks in str(broken.value)
 
     def test_works_when_nothing_fails(self, lab: World) -> None:
@@ -189,3 +241,12 @@ class TestOurs:
     @each_row
     def test_holds(self, row: Row, ours: World) -> None:
         row.scenario(ours)
+
+
+def test_the_document_names_each_scenario() -> None:
+    """docs/departures.md has thirteen rows, each with the scenario that proves it."""
+    lines = (ROOT / "docs" / "departures.md").read_text().splitlines()
+    rows = [line for line in lines if line.startswith("| ") and line[2].isdigit()]
+    written = {int(row.split("|")[1]): row.split("|")[-2].strip().strip("`") for row in rows}
+    assert written == {row.number: row.scenario.__name__ for row in ROWS}
+    assert sorted(written) == list(range(1, 14))

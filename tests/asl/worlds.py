@@ -8,17 +8,33 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
 from unittest import mock
 
+import hcl2
+
 from comum.processo import esquecer
-from comum.relogio import agora_iso
-from tests.asl.bench import FUNCTION_PLACEHOLDERS, Bench, Context, Fault, Handler, Outcome, functions, load_asl
+from comum.relogio import agora, agora_iso
+from estoque.repositorio import RepositorioEstoque
+from tests.asl.bench import (
+    FUNCTION_PLACEHOLDERS,
+    ROOT,
+    Bench,
+    Context,
+    Fault,
+    Handler,
+    Outcome,
+    canonical,
+    functions,
+    load_asl,
+)
 from tests.asl.gateway_http import event, served
 from tests.asl.lab.handlers import Gateway, lab_handlers
 
@@ -37,12 +53,31 @@ _numbers = count(1)
 class World:
     """A system on the bench.
 
-    ``movements(pedidoId)`` gives the gateway's ledger for one order, in order: (COBRANCA or ESTORNO, centavos).
+    Parameters
+    ----------
+    bench : Bench
+        The mocked account.
+    asl : dict[str, Any]
+        The state machine.
+    movements : Callable[[str], list[tuple[str, int]]]
+        Gateway's ledger for one pedidoId, in order: (COBRANCA or ESTORNO, centavos).
+    starts_twice : Callable[[dict[str, Any]], bool]
+        Starts an order that was already started: whether it was told to be a duplicate.
+    consume : Callable[[Mapping[str, Any]], bool]
+        Hands one message of the input queue to its consumer: whether it was accepted.
+    input_queue : Callable[[], tuple[str, str | None]]
+        Makes the input queue as deployed: its URL, and its dead-letter queue's.
+    write_off : Callable[[dict[str, Any], int], None]
+        What happens to the stock of a confirmed order, this many minutes after the first.
     """
 
     bench: Bench
     asl: dict[str, Any]
     movements: Callable[[str], list[tuple[str, int]]]
+    starts_twice: Callable[[dict[str, Any]], bool]
+    consume: Callable[[Mapping[str, Any]], bool]
+    input_queue: Callable[[], tuple[str, str | None]]
+    write_off: Callable[[dict[str, Any], int], None]
     _orders: int = 0
 
     def order(self, **changes: Any) -> dict[str, Any]:
@@ -60,7 +95,8 @@ class World:
             "criadoEm": agora_iso(),
             **changes,
         }
-        self.stock(saga_input["sku"])
+        if self.bench.item("cesta-estoque", {"sku": saga_input["sku"]}) is None:
+            self.stock(saga_input["sku"])
         self.receive(saga_input)
         return saga_input
 
@@ -68,6 +104,10 @@ class World:
         """A sku with this balance; without ``maps``, as an item made by hand would be."""
         item: dict[str, Any] = {"sku": {"S": sku}, "saldo": {"N": str(balance)}}
         self.bench.dynamodb.put_item(TableName="cesta-estoque", Item=item | ({"reservas": {"M": {}}} if maps else {}))
+
+    def item_size(self, sku: str) -> int:
+        """Bytes of a stock item, near enough."""
+        return len(json.dumps(self.bench.item("cesta-estoque", {"sku": sku})))
 
     def remove_stock(self, sku: str) -> None:
         """Take a sku out of the catalogue."""
@@ -120,19 +160,43 @@ class World:
         return sum(signs[kind] * cents for kind, cents in self.movements(saga_input["pedidoId"]))
 
 
+INPUT_QUEUE = "cesta-pedidos-criados"
+
+
 @contextmanager
 def lab_world() -> Iterator[World]:
-    """The lab: its listing and its functions."""
+    """The lab: its listing, its functions, its queue without a dead-letter queue."""
     gateway = Gateway()
-    handlers: dict[str, Handler] = {}
-    with Bench(handlers) as bench:
+    asl = load_asl(LAB_ASL_FILE)
+    with Bench({}) as bench:
         bench.handlers = lab_handlers(lambda: bench.dynamodb, gateway)
 
         def movements(pedido_id: str) -> list[tuple[str, int]]:
             key = f"cesta-cobranca-{pedido_id}"
             return [(kind, cents) for kind, moved, cents in gateway.ledger if moved == key]
 
-        yield World(bench, load_asl(LAB_ASL_FILE), movements)
+        def starts_twice(order: dict[str, Any]) -> bool:
+            """Its proof 4: the second start must answer ExecutionAlreadyExists."""
+            try:
+                bench.states.start_execution(
+                    stateMachineArn=bench.machine(asl), name=order["pedidoId"], input=canonical(order)
+                )
+            except bench.states.exceptions.ExecutionAlreadyExists:
+                return True
+            return False
+
+        def consume(message: Mapping[str, Any]) -> bool:
+            try:
+                json.loads(message["Body"])
+            except ValueError:
+                return False
+            return True
+
+        def input_queue() -> tuple[str, str | None]:
+            attributes = {"VisibilityTimeout": "30", "MessageRetentionPeriod": "86400"}
+            return bench.sqs.create_queue(QueueName=INPUT_QUEUE, Attributes=attributes)["QueueUrl"], None
+
+        yield World(bench, asl, movements, starts_twice, consume, input_queue, lambda order, minutes: None)
 
 
 def deployed_handler(function: str) -> Handler:
@@ -187,4 +251,44 @@ def real_world() -> Iterator[World]:
                 if line["movimento"] in MONEY_MOVES
             ]
 
-        yield World(bench, load_asl(), movements)
+        asl = load_asl()
+        stack.enter_context(mock.patch.dict("os.environ", {"ARN_MAQUINA_SAGA": bench.machine(asl)}))
+        start = deployed_handler("cesta-iniciar-saga")
+        context = Context("cesta-iniciar-saga", 3600)
+
+        def consume(message: Mapping[str, Any]) -> bool:
+            record = {"messageId": message["MessageId"], "body": message["Body"], "eventSource": "aws:sqs"}
+            return not start({"Records": [record]}, context)["batchItemFailures"]
+
+        def starts_twice(order: dict[str, Any]) -> bool:
+            before = len(bench.states.list_executions(stateMachineArn=bench.machine(asl))["executions"])
+            accepted = consume({"MessageId": "de-novo", "Body": canonical(order)})
+            return accepted and before == len(
+                bench.states.list_executions(stateMachineArn=bench.machine(asl))["executions"]
+            )
+
+        def write_off(order: dict[str, Any], minutes: int) -> None:
+            moment = agora() + timedelta(minutes=minutes)
+            RepositorioEstoque(bench.dynamodb, "cesta-estoque", lambda: moment).baixar(order["sku"], order["pedidoId"])
+
+        yield World(bench, asl, movements, starts_twice, consume, lambda: deployed_queue(bench), write_off)
+
+
+def deployed_queue(bench: Bench) -> tuple[str, str]:
+    """The input queue and its dead-letter queue, with what Terraform writes about them."""
+    written = hcl2.loads((ROOT / "terraform" / "modules" / "saga" / "dados.tf").read_text())
+    queues = {
+        name.strip('"'): body
+        for resource in written["resource"]
+        for kind, named in resource.items()
+        if kind.strip('"') == "aws_sqs_queue"
+        for name, body in named.items()
+    }
+    redrive = str(queues["pedidos_criados"]["redrive_policy"])
+    assert "aws_sqs_queue.pedidos_criados_dlq.arn" in redrive
+    (receives,) = re.findall(r"maxReceiveCount\W+(\d+)", redrive)
+    dead_letters = bench.sqs.create_queue(QueueName=f"{INPUT_QUEUE}-dlq")["QueueUrl"]
+    arn = bench.sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": int(receives)})
+    queue = bench.sqs.create_queue(QueueName=INPUT_QUEUE, Attributes={"RedrivePolicy": policy})["QueueUrl"]
+    return queue, dead_letters
