@@ -8,7 +8,7 @@ provas-painel: ## Só as provas do painel sobre o que está implantado (ALVO=)
 	@scripts/provas.sh painel --alvo $(ALVO)
 
 painel-carga: ## 20.000 transições em 2.000 pedidos pelo consumidor, com falhas, aqui mesmo (TRANSICOES=, PEDIDOS=)
-	@$(PY) -m operacao.carga_painel $(if $(TRANSICOES),--transicoes $(TRANSICOES)) $(if $(PEDIDOS),--pedidos $(PEDIDOS))
+	@PYTHONPATH=lambdas $(PY) -m tests.models.carga_painel $(if $(TRANSICOES),--transicoes $(TRANSICOES)) $(if $(PEDIDOS),--pedidos $(PEDIDOS))
 
 reprocessar: ## Traz de volta o que o mapeamento descartou (ALVO=)
 	@scripts/reprocessar.sh --alvo $(ALVO)

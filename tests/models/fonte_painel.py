@@ -141,7 +141,7 @@ class Falhas:
     plano: Iterator[str] = field(default_factory=lambda: iter(()))
     publicados: list[str] = field(default_factory=list)
     janelas: list[str] = field(default_factory=list)
-    chamadas: int = 0
+    injetadas: int = 0
 
     def fabrica(self, criar: Callable[[str], Any]) -> Callable[[str], Any]:
         """Replacement of ``comum.aws.cliente`` whose writes and publications fail by the plan."""
@@ -155,8 +155,8 @@ class Falhas:
         return cliente
 
     def chamar(self, nome: str, funcao: Callable[..., Any], argumentos: dict[str, Any]) -> Any:
-        self.chamadas += 1
         acao = next(self.plano, "ok")
+        self.injetadas += acao != "ok"
         alerta = self._alerta(nome, argumentos)
         if acao.endswith("antes"):
             if alerta and nome == "update_item":
