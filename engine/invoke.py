@@ -24,7 +24,7 @@ import yaml
 from botocore.exceptions import ClientError
 
 from engine.build import BuildPlan, build, run_sam
-from engine.settings import ROOT, EngineError, EngineSettings, build_root, environment_python, shown
+from engine.settings import ROOT, EngineError, EngineSettings, build_root, environment_python, shown, target_dir
 
 _PREFIX = "/2018-06-01/runtime"
 _ACCOUNT = "000000000000"
@@ -41,23 +41,34 @@ def find_function(name: str) -> tuple[str, dict[str, Any]]:
     Raises
     ------
     EngineError
-        If there is none; the message lists what exists.
+        If there is none, or more than one; the message lists them.
     """
     resources = yaml.safe_load((ROOT / "template.yaml").read_text())["Resources"]
-    known = []
-    for logical_id, resource in resources.items():
-        properties = resource.get("Properties", {})
-        if resource.get("Type") != "AWS::Serverless::Function":
-            continue
-        module = properties["Handler"].split(".")[-2]
-        if name in (logical_id, module, properties["FunctionName"]):
-            return logical_id, properties
-        known.append(module)
-    raise EngineError(f"FN={name!r} não existe em template.yaml; há: {', '.join(sorted(known))}.")
+    functions = {
+        logical_id: resource["Properties"]
+        for logical_id, resource in resources.items()
+        if resource.get("Type") == "AWS::Serverless::Function"
+    }
+    found = [
+        logical_id
+        for logical_id, properties in functions.items()
+        if name in (logical_id, properties["FunctionName"], properties["Handler"].split(".")[-2])
+    ]
+    if len(found) == 1:
+        return found[0], functions[found[0]]
+    if found:
+        raise EngineError(f"FN={name} é ambíguo; diga qual: {', '.join(found)}.")
+    raise EngineError(f"FN={name!r} não existe em template.yaml; há: {', '.join(sorted(functions))}.")
 
 
 def sample_event(logical_id: str, chosen: str | None) -> Any:
-    """Read the event: ``chosen`` or ``events/<logical id>.json``. Raises :class:`EngineError` if missing or not JSON."""
+    """Read the event: ``chosen``, else ``events/<logical id>.json``.
+
+    Raises
+    ------
+    EngineError
+        If it is missing or is not JSON.
+    """
     path = Path(chosen) if chosen else ROOT / "events" / f"{logical_id}.json"
     try:
         return json.loads(path.read_text())
@@ -163,7 +174,7 @@ def invoke(name: str, settings: EngineSettings, event_file: str | None = None) -
     artifact = build(BuildPlan.for_target("local"))
     limit_s = float(properties["Timeout"])
     arn = f"arn:aws:lambda:{settings.region}:{_ACCOUNT}:function:{properties['FunctionName']}"
-    with tempfile.TemporaryDirectory(prefix="cesta-invoke-") as folder:
+    with tempfile.TemporaryDirectory(prefix="invoke-", dir=target_dir("local")) as folder:
         with zipfile.ZipFile(artifact) as bundle:
             bundle.extractall(folder)
         api = _RuntimeApi(event, arn, limit_s)
