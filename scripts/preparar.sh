@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the four Python environments from their locks. Each one carries the hash of the lock it was
-# made from, so a second run does nothing. usage: scripts/preparar.sh (PYTHON=... to choose one)
+# made from, so a second run does nothing. usage: scripts/preparar.sh [carga] (PYTHON=... to choose one)
+# Only the load test needs the environment "carga", so it is made when asked for.
 set -euo pipefail
 # shellcheck source=scripts/comum.sh
 source "$(dirname "${BASH_SOURCE[0]}")/comum.sh"
@@ -8,6 +9,10 @@ cd "$RAIZ"
 
 # environment:lock
 AMBIENTES=(.venv:dev .venvs/motor:motor .venvs/runtime:runtime .venvs/sam:sam)
+for extra in "$@"; do
+  [ "$extra" = carga ] || falha "ambiente desconhecido: $extra (só existe carga)."
+  AMBIENTES+=(".venvs/$extra:$extra")
+done
 
 resumo_da_trava() { sha256sum "requirements/$1.txt" 2>/dev/null | cut -d' ' -f1 || shasum -a 256 "requirements/$1.txt" | cut -d' ' -f1; }
 

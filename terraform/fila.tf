@@ -52,7 +52,7 @@ output "url_sincrono_fila" {
 }
 
 output "tabelas_fila" {
-  description = "Tables of the queue's side: processados, efeitos, estoque, idempotencia_api."
+  description = "Tables of the queue's side: processados, efeitos, estoque, idempotencia_api, descartes."
   value       = module.fila.tabelas
 }
 

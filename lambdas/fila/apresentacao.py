@@ -14,6 +14,7 @@ _MOTIVOS = {
     Motivo.ITEM_INEXISTENTE: "Este item não está à venda.",
     Motivo.ESTOQUE_INSUFICIENTE: "Não há unidades suficientes deste item em estoque.",
     Motivo.PAGAMENTO_RECUSADO: "O pagamento pela conta da loja foi recusado.",
+    Motivo.ENCERRADO_MANUALMENTE: "Pedido encerrado pela nossa equipe.",
 }
 
 

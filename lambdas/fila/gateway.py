@@ -81,7 +81,8 @@ class ContaDaLoja:
             Not known now; nothing was asked to be charged.
         """
         resposta = self._transporte("GET", f"/cobrancas/{chave_da_cobranca(pedido_id)}", None, None)
-        match resposta.status, resposta.corpo.get("status") or resposta.corpo.get("codigo"):
+        # A refusal is problem details, whose own "status" is the HTTP number.
+        match resposta.status, resposta.corpo.get("status" if resposta.status == 200 else "codigo"):
             case 200, "APROVADA":
                 return _aprovada(resposta.corpo, 200)
             case 200, ("RECUSADA" | "ESTORNADA") as situacao:

@@ -21,3 +21,6 @@ painel = {
   habilitar_login          = false
   alarme_consumidor_parado = false
 }
+
+# Two cores: the consumer keeps a pace that leaves the API its own.
+concorrencia_consumidor_fila = 2

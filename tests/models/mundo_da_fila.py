@@ -136,7 +136,7 @@ class GatewayFalso:
     def _consultar(self, caminho: str) -> RespostaJson:
         guardada = self.resultados.get(caminho.rsplit("/", 1)[-1])
         if guardada is None:
-            return RespostaJson(404, {"codigo": "COBRANCA_INEXISTENTE"})
+            return RespostaJson(404, {"status": 404, "codigo": "COBRANCA_INEXISTENTE"})
         return RespostaJson(200, guardada.corpo if guardada.status == 201 else {"status": "RECUSADA"})
 
 

@@ -154,7 +154,7 @@ pedidos_do_plano = st.lists(
     max_size=6,
 )
 SEM_PRAZO = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 

@@ -139,3 +139,21 @@ resource "aws_dynamodb_table" "idempotencia_api" {
 
   tags = local.tags
 }
+
+# What people took out of the DLQ, with who and why. No function of the system touches it: operators do, by scripts/dlq.sh.
+resource "aws_dynamodb_table" "descartes" {
+  name         = "${var.projeto}-descartes"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "messageId"
+
+  attribute {
+    name = "messageId"
+    type = "S"
+  }
+
+  point_in_time_recovery {
+    enabled = true
+  }
+
+  tags = local.tags
+}

@@ -19,12 +19,13 @@ output "url_sincrono" {
 }
 
 output "tabelas" {
-  description = "Name of each table: processados, efeitos, estoque, idempotencia_api."
+  description = "Name of each table: processados, efeitos, estoque, idempotencia_api, descartes."
   value = {
     processados      = aws_dynamodb_table.processados.name
     efeitos          = aws_dynamodb_table.efeitos.name
     estoque          = aws_dynamodb_table.estoque.name
     idempotencia_api = aws_dynamodb_table.idempotencia_api.name
+    descartes        = aws_dynamodb_table.descartes.name
   }
 }
 
