@@ -280,7 +280,7 @@ class RepositorioPainel:
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except self._cliente.exceptions.ConditionalCheckFailedException as erro:
-            return cast(Item, cast(Mapping[str, Any], erro.response).get("Item") or self._ler(item["PK"], item["SK"]))
+            return cast(Item, cast(Mapping[str, Any], erro.response)["Item"])
         return None
 
     def _ler(self, pk: Any, sk: Any) -> Item:

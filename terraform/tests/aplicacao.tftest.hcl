@@ -277,6 +277,86 @@ override_resource {
   }
 }
 
+override_resource {
+  target = module.desenhos_minimos.module.criar_pedido_sincrono.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-criar-pedido-sincrono"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-criar-pedido-sincrono/invocations"
+  }
+}
+
+override_resource {
+  target = module.desenhos_minimos.module.gateway_simulado.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-gateway-simulado"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-gateway-simulado/invocations"
+  }
+}
+
+override_resource {
+  target = module.fila.module.api_pedidos.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-fila-api-pedidos"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-fila-api-pedidos/invocations"
+  }
+}
+
+override_resource {
+  target = module.fila.module.consumidor.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-fila-consumidor-pedidos"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-fila-consumidor-pedidos/invocations"
+  }
+}
+
+override_resource {
+  target = module.fila.module.sincrono.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-fila-pedido-sincrono"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-fila-pedido-sincrono/invocations"
+  }
+}
+
+override_resource {
+  target = module.painel.module.api_funcao.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-painel-api"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-painel-api/invocations"
+  }
+}
+
+override_resource {
+  target = module.painel.module.consumidor.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-consumidor-pedidos"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-consumidor-pedidos/invocations"
+  }
+}
+
+override_resource {
+  target = module.painel.module.polling.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-polling-pedidos"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-polling-pedidos/invocations"
+  }
+}
+
+override_resource {
+  target = module.painel.module.reconciliar.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-reconciliar-painel"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-reconciliar-painel/invocations"
+  }
+}
+
+override_resource {
+  target = module.painel.module.reprocessar.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-reprocessar-dlq"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-reprocessar-dlq/invocations"
+  }
+}
+
 variables {
   ambiente                   = "teste"
   arquivo_artefato           = "tests/dados/artefato.zip"

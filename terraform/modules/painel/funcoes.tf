@@ -99,7 +99,8 @@ module "reprocessar" {
 
   permissoes = concat(
     [
-      local.ler_stream,
+      # The message says which shard and from where: the stream itself is never described.
+      merge(local.ler_stream, { acoes = ["dynamodb:GetRecords", "dynamodb:GetShardIterator"] }),
       local.escrever_painel,
       local.avisar_reposicao,
       { sid = "TirarDaFila", acoes = ["sqs:DeleteMessage", "sqs:ReceiveMessage"], recursos = [aws_sqs_queue.dlq.arn] },
@@ -131,7 +132,7 @@ module "reconciliar" {
     { sid = "LerPedidos", acoes = ["dynamodb:Scan"], recursos = [local.origem.arn] },
     {
       sid      = "CompararEMarcarLacunas"
-      acoes    = ["dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"]
+      acoes    = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"]
       recursos = [aws_dynamodb_table.painel.arn]
     },
     { sid = "Avisar", acoes = ["sns:Publish"], recursos = [aws_sns_topic.reposicao.arn, aws_sns_topic.operacao.arn] },

@@ -1,0 +1,100 @@
+"""Terraform's root applied to a mocked provider: nothing is called, every value Terraform would send can be read."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.settings import ROOT
+from engine.terraform import cli_configuration, require_terraform
+
+CONFIGURACAO = ROOT / "terraform"
+ARQUIVO_SIMULADO = "tests/aplicacao.tftest.hcl"
+
+
+@dataclass(frozen=True)
+class Estado:
+    """State after apply: resources by address (``module.saga.aws_sqs_queue.pedidos_criados``), and outputs by name."""
+
+    recursos: dict[str, dict[str, Any]]
+    saidas: dict[str, Any]
+
+    def do_tipo(self, tipo: str) -> dict[str, dict[str, Any]]:
+        """Resources of one type by address."""
+        return {endereco: valores for endereco, valores in self.recursos.items() if f"{tipo}." in endereco}
+
+    def politicas(self) -> dict[str, list[dict[str, Any]]]:
+        """Statements of each role's policy by role name."""
+        politicas: dict[str, list[dict[str, Any]]] = {}
+        for valores in self.do_tipo("aws_iam_role_policy").values():
+            politicas.setdefault(valores["role"], []).extend(json.loads(valores["policy"])["Statement"])
+        return politicas
+
+    def funcoes(self) -> dict[str, dict[str, Any]]:
+        """Functions by name."""
+        return {valores["function_name"]: valores for valores in self.do_tipo("aws_lambda_function").values()}
+
+
+def _recursos(modulo: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for recurso in modulo.get("resources", []):
+        if recurso["mode"] == "managed":
+            yield recurso["address"], recurso["values"]
+    for filho in modulo.get("child_modules", []):
+        yield from _recursos(filho)
+
+
+@pytest.fixture(scope="session")
+def aplicar(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Estado]:
+    """``aplicar(arquivo_modelo="...")``: apply under the mocked provider with these variables and return the state."""
+    pasta = tmp_path_factory.mktemp("terraform")
+    ambiente = {nome: valor for nome, valor in os.environ.items() if not nome.startswith(("AWS_", "TF_"))} | {
+        "TF_CLI_CONFIG_FILE": str(cli_configuration(pasta / "terraform.rc")),
+        "TF_DATA_DIR": str(pasta / "dados"),
+        "TF_IN_AUTOMATION": "1",
+        "CHECKPOINT_DISABLE": "1",
+    }
+
+    def terraform(*argumentos: str) -> str:
+        feito = subprocess.run(
+            [require_terraform(), f"-chdir={CONFIGURACAO}", *argumentos],
+            env=ambiente,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
+        )
+        if feito.returncode != 0:
+            pytest.fail(f"terraform {argumentos[0]}:\n{feito.stdout[-4000:]}\n{feito.stderr[-4000:]}", pytrace=False)
+        return feito.stdout
+
+    # The committed lock must verify as it is, from a mirror as from the registry.
+    terraform("init", "-backend=false", "-input=false", "-no-color", "-lockfile=readonly")
+
+    def executar(**variaveis: str) -> Estado:
+        definidas = [f"-var={nome}={valor}" for nome, valor in variaveis.items()]
+        saida = terraform("test", "-json", "-verbose", f"-filter={ARQUIVO_SIMULADO}", *definidas)
+        linhas = [json.loads(linha) for linha in saida.splitlines()]
+        [estado] = [linha["test_state"] for linha in linhas if linha["type"] == "test_state"]
+        valores = estado.get("values", estado)
+        saidas = {nome: saida["value"] for nome, saida in valores["outputs"].items()}
+        return Estado(dict(_recursos(valores["root_module"])), saidas)
+
+    return executar
+
+
+@pytest.fixture(scope="session")
+def estado(aplicar: Callable[..., Estado]) -> Estado:
+    """The root as it is, with every stand-in on."""
+    return aplicar()
+
+
+@pytest.fixture(scope="session")
+def modelo() -> Path:
+    """template.yaml."""
+    return ROOT / "template.yaml"

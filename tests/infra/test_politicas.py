@@ -1,0 +1,300 @@
+"""Each role's policy against what its code and the state machines call: not one action less, not one more."""
+
+import copy
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+from engine.settings import ROOT
+
+from .chamadas import actions_of
+from .conftest import CONFIGURACAO, Estado
+
+LAMBDAS = ROOT / "lambdas"
+HANDLERS = {
+    recurso["Properties"]["FunctionName"]: recurso["Properties"]["Handler"]
+    for recurso in yaml.safe_load((ROOT / "template.yaml").read_text())["Resources"].values()
+}
+
+# What Lambda itself does with the function's role, by kind of source, for an event source mapping.
+DE_MAPEAMENTO = {
+    "sqs": {"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
+    "dynamodb": {
+        "dynamodb:DescribeStream",
+        "dynamodb:GetRecords",
+        "dynamodb:GetShardIterator",
+        "dynamodb:ListStreams",
+    },
+}
+
+# The only resources "*" in the system: actions AWS documents as taking no resource.
+SEM_RECURSO = {
+    ("cesta-saga-pedido-role", "EntregarLogs"),
+    ("ffv-lab-consumidor-pedidos-role", "ListarStreams"),
+}
+
+# Open at the end: the log stream and the execution are named while the system runs.
+SUFIXOS_ABERTOS = (
+    r"arn:aws:logs:[^:*]+:\d+:log-group:/aws/lambda/[^:*]+:\*",
+    r"arn:aws:states:[^:*]+:\d+:execution:[^:*]+:\*",
+)
+
+
+def _lista(valor: Any) -> list[Any]:
+    return valor if isinstance(valor, list) else [valor]
+
+
+def acoes_da_funcao(estado: Estado, nome: str) -> set[str]:
+    """Actions the function's role allows, its own log aside."""
+    return {
+        acao
+        for declaracao in estado.politicas()[f"{nome}-role"]
+        for acao in _lista(declaracao["Action"])
+        if not acao.startswith("logs:")
+    }
+
+
+@cache
+def _alcancadas(handler: str) -> frozenset[str]:
+    return frozenset(actions_of(LAMBDAS, handler))
+
+
+def acoes_precisas(estado: Estado, nome: str) -> set[str]:
+    """Actions the function's code reaches, plus those of its event source mappings."""
+    arn = estado.funcoes()[nome]["arn"]
+    precisas = set(_alcancadas(HANDLERS[nome]))
+    for mapeamento in estado.do_tipo("aws_lambda_event_source_mapping").values():
+        if mapeamento["function_name"] in (arn, nome):
+            precisas |= DE_MAPEAMENTO[mapeamento["event_source_arn"].split(":")[2]]
+            for destino in mapeamento.get("destination_config") or []:
+                for falha in destino.get("on_failure") or []:
+                    precisas.add(
+                        {"sqs": "sqs:SendMessage", "sns": "sns:Publish"}.get(
+                            falha["destination_arn"].split(":")[2], "s3:PutObject"
+                        )
+                    )
+    return precisas
+
+
+def conferir_acoes(estado: Estado) -> None:
+    """Every deployed function may do exactly what it does."""
+    diferencas = {
+        nome: {"falta": sorted(precisas - permitidas), "sobra": sorted(permitidas - precisas)}
+        for nome in estado.funcoes()
+        if (precisas := acoes_precisas(estado, nome)) != (permitidas := acoes_da_funcao(estado, nome))
+    }
+    assert diferencas == {}
+
+
+def conferir_curingas(estado: Estado) -> None:
+    """No action has a wildcard; no resource has one, but the listed ones."""
+    achados = []
+    for papel, declaracoes in estado.politicas().items():
+        for declaracao in declaracoes:
+            achados += [f"{papel}: {acao}" for acao in _lista(declaracao["Action"]) if "*" in acao]
+            for recurso in _lista(declaracao["Resource"]):
+                aberto = any(re.fullmatch(padrao, recurso) for padrao in SUFIXOS_ABERTOS)
+                justificado = recurso == "*" and (papel, declaracao["Sid"]) in SEM_RECURSO
+                if "*" in recurso and not aberto and not justificado:
+                    achados.append(f"{papel}: {declaracao['Sid']} em {recurso}")
+    assert achados == []
+
+
+def conferir_recursos(estado: Estado) -> None:
+    """A table or queue in a policy is one the function is told about; so is a parameter or topic."""
+    estranhos = {}
+    for nome, funcao in estado.funcoes().items():
+        ditos = set(funcao["environment"][0]["variables"].values()) | {
+            m["event_source_arn"]
+            for m in estado.do_tipo("aws_lambda_event_source_mapping").values()
+            if m["function_name"] in (funcao["arn"], nome)
+        }
+        texto = "\n".join(ditos)
+        for declaracao in estado.politicas()[f"{nome}-role"]:
+            for recurso in _lista(declaracao["Resource"]):
+                servico, curto = recurso.split(":")[2], re.split(r"[:/]", recurso)[-1]
+                if servico in ("dynamodb", "sqs", "ssm", "sns") and curto not in texto and recurso not in texto:
+                    estranhos.setdefault(nome, []).append(recurso)
+    assert {n: r for n, r in estranhos.items() if n.startswith("cesta-")} == {}
+
+
+def conferir_maquina(estado: Estado) -> None:
+    """The machine's role invokes the functions its definition names, and does what its direct integrations do."""
+    [maquina] = [m for m in estado.do_tipo("aws_sfn_state_machine").values() if m["name"] == "cesta-saga-pedido"]
+    recursos = set(re.findall(r'"Resource": "([^"]+)"', maquina["definition"]))
+    funcoes = {r for r in recursos if ":function:" in r}
+    integracoes = {r.split(":::", 1)[1] for r in recursos if ":states:::" in r}
+    declaracoes = {d["Sid"]: d for d in estado.politicas()["cesta-saga-pedido-role"]}
+
+    assert funcoes
+    assert set(declaracoes["InvocarAsFuncoesQueOrquestra"]["Resource"]) == funcoes
+    permitidas = {
+        acao
+        for sid, declaracao in declaracoes.items()
+        if sid not in ("InvocarAsFuncoesQueOrquestra", "EntregarLogs")
+        for acao in _lista(declaracao["Action"])
+    }
+    assert permitidas == {_acao(integracao) for integracao in integracoes}
+
+
+def _acao(integracao: str) -> str:
+    servico, operacao = integracao.split(".")[0].split(":")
+    return f"{servico}:{operacao[0].upper()}{operacao[1:]}"
+
+
+def conferir_confianca(estado: Estado) -> None:
+    """No role can be assumed for another account."""
+    sem_conta = [
+        papel["name"]
+        for papel in estado.do_tipo("aws_iam_role").values()
+        for declaracao in json.loads(papel["assume_role_policy"])["Statement"]
+        if declaracao.get("Condition", {}).get("StringEquals", {}).get("aws:SourceAccount") != "123456789012"
+    ]
+    assert sem_conta == []
+
+
+def conferir_iniciador(estado: Estado) -> None:
+    """StartExecution of the saga belongs to the Iniciador alone."""
+    podem = {
+        papel
+        for papel, declaracoes in estado.politicas().items()
+        for declaracao in declaracoes
+        if "states:StartExecution" in _lista(declaracao["Action"])
+        and any("cesta-saga-pedido" in recurso for recurso in _lista(declaracao["Resource"]))
+    }
+    assert podem == {"cesta-iniciar-saga-role"}
+
+
+CONFERENCIAS: list[Callable[[Estado], None]] = [
+    conferir_acoes,
+    conferir_curingas,
+    conferir_recursos,
+    conferir_maquina,
+    conferir_confianca,
+    conferir_iniciador,
+]
+
+
+@pytest.mark.parametrize("conferir", CONFERENCIAS, ids=lambda c: c.__name__)
+def test_policies_are_exact(estado: Estado, conferir: Callable[[Estado], None]) -> None:
+    conferir(estado)
+
+
+def _politica(estado: Estado, papel: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    [recurso] = [r for r in estado.do_tipo("aws_iam_role_policy").values() if r["role"] == papel]
+    return recurso, json.loads(recurso["policy"])
+
+
+def _com(estado: Estado, papel: str, mudar: Callable[[dict[str, Any]], None]) -> Estado:
+    quebrado = Estado(copy.deepcopy(estado.recursos), estado.saidas)
+    recurso, politica = _politica(quebrado, papel)
+    mudar(politica)
+    recurso["policy"] = json.dumps(politica)
+    return quebrado
+
+
+def _acrescentar(sid: str, acao: str, recurso: str) -> Callable[[dict[str, Any]], None]:
+    nova = {"Sid": sid, "Effect": "Allow", "Action": [acao], "Resource": [recurso]}
+    return lambda politica: politica["Statement"].append(nova)
+
+
+MAQUINA = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido"
+ESTOQUE = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-estoque"
+
+QUEBRAS = {
+    "an action the code does not call": (
+        "cesta-reservar-estoque-role", _acrescentar("Ler", "dynamodb:GetItem", ESTOQUE), conferir_acoes,
+    ),
+    "a wildcard action": (
+        "cesta-reservar-estoque-role", _acrescentar("Tudo", "dynamodb:*", ESTOQUE), conferir_curingas,
+    ),
+    "a wildcard resource": (
+        "cesta-liberar-estoque-role", _acrescentar("Tudo", "dynamodb:UpdateItem", "*"), conferir_curingas,
+    ),
+    "another context's table": (
+        "cesta-confirmar-pedido-role", _acrescentar("Outra", "dynamodb:UpdateItem", ESTOQUE), conferir_recursos,
+    ),
+    "a second starter of sagas": (
+        "cesta-criar-pedido-role", _acrescentar("Iniciar", "states:StartExecution", MAQUINA), conferir_iniciador,
+    ),
+    "a machine that may replace an order": (
+        "cesta-saga-pedido-role", _acrescentar("Gravar", "dynamodb:PutItem", ESTOQUE), conferir_maquina,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("quebra", QUEBRAS)
+def test_a_broken_policy_is_caught(estado: Estado, quebra: str) -> None:
+    papel, mudar, conferir = QUEBRAS[quebra]
+
+    with pytest.raises(AssertionError):
+        conferir(_com(estado, papel, mudar))
+
+
+def test_each_missing_action_is_caught(estado: Estado) -> None:
+    """Taking any single action away from any function's policy fails the check."""
+    for nome in estado.funcoes():
+        for acao in acoes_da_funcao(estado, nome):
+
+            def tirar(politica: dict[str, Any], acao: str = acao) -> None:
+                for declaracao in politica["Statement"]:
+                    declaracao["Action"] = [a for a in _lista(declaracao["Action"]) if a != acao]
+
+            with pytest.raises(AssertionError, match="falta"):
+                conferir_acoes(_com(estado, f"{nome}-role", tirar))
+
+
+def test_a_role_open_to_other_accounts_is_caught(estado: Estado) -> None:
+    quebrado = Estado(copy.deepcopy(estado.recursos), estado.saidas)
+    [papel] = [p for p in quebrado.do_tipo("aws_iam_role").values() if p["name"] == "cesta-saga-pedido-role"]
+    confianca = json.loads(papel["assume_role_policy"])
+    del confianca["Statement"][0]["Condition"]
+    papel["assume_role_policy"] = json.dumps(confianca)
+
+    with pytest.raises(AssertionError):
+        conferir_confianca(quebrado)
+
+
+def test_charge_and_refund_have_separate_roles(estado: Estado) -> None:
+    papeis = {id_logico: papel for id_logico, papel in estado.saidas["papeis"].items() if "Pagamento" in id_logico}
+
+    assert papeis == {
+        "CobrarPagamento": "cesta-cobrar-pagamento-role",
+        "EstornarPagamento": "cesta-estornar-pagamento-role",
+    }
+
+
+def curingas_sem_razao(texto: str) -> list[str]:
+    """Lines of HCL that write a wildcard in a string without a comment on it or in the three lines above."""
+    linhas = texto.splitlines()
+    achadas = []
+    for numero, linha in enumerate(linhas):
+        codigo = linha.split(" # ")[0]
+        escrita = re.search(r'"(?:[^"]*[:/]\*[^"]*|\*)"', codigo)
+        lida = re.search(r"regex\(|contains\(|description|error_message", codigo)
+        if not escrita or lida or codigo.lstrip().startswith("#"):
+            continue
+        perto = [linha.partition(" # ")[2], *(v for v in linhas[max(0, numero - 3) : numero] if "#" in v)]
+        if not any(perto):
+            achadas.append(f"{numero + 1}: {linha.strip()}")
+    return achadas
+
+
+def test_every_wildcard_says_why() -> None:
+    sem_razao = {
+        str(arquivo.relative_to(ROOT)): achadas
+        for arquivo in sorted(CONFIGURACAO.rglob("*.tf"))
+        if ".terraform" not in arquivo.parts and (achadas := curingas_sem_razao(arquivo.read_text()))
+    }
+
+    assert sem_razao == {}
+
+
+def test_a_wildcard_without_a_reason_is_caught() -> None:
+    assert curingas_sem_razao('Resource = ["*"]') == ['1: Resource = ["*"]']
+    assert curingas_sem_razao('# takes no resource\nResource = ["*"]') == []

@@ -1,0 +1,117 @@
+"""What watches the system: every queue nobody drains by itself, every function and every failure has an alarm that
+tells people, and the dashboard reads metrics that somebody publishes."""
+
+import copy
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from engine.settings import ROOT
+
+from .conftest import Estado
+
+
+def conferir_filas_paradas(estado: Estado) -> None:
+    """A DLQ or a queue people read has an alarm on any visible message, and the alarm tells somebody."""
+    vigiadas = {
+        alarme["dimensions"]["QueueName"]
+        for alarme in estado.do_tipo("aws_cloudwatch_metric_alarm").values()
+        if alarme["metric_name"] == "ApproximateNumberOfMessagesVisible"
+        and alarme["threshold"] == 0
+        and alarme["comparison_operator"] == "GreaterThanThreshold"
+        and alarme["alarm_actions"]
+        and alarme["actions_enabled"] is not False
+    }
+    consumidas = {m["event_source_arn"] for m in estado.do_tipo("aws_lambda_event_source_mapping").values()}
+    paradas = {f["name"] for f in estado.do_tipo("aws_sqs_queue").values() if f["arn"] not in consumidas}
+    assert paradas - vigiadas == set()
+
+
+def conferir_alarmes_de_funcoes(estado: Estado) -> None:
+    """Every function has an alarm on its errors that tells somebody."""
+    vigiadas = {
+        alarme["dimensions"]["FunctionName"]
+        for alarme in estado.do_tipo("aws_cloudwatch_metric_alarm").values()
+        if alarme["metric_name"] == "Errors" and alarme["alarm_actions"]
+    }
+    assert set(estado.funcoes()) - vigiadas == set()
+
+
+def conferir_alarmes_da_maquina(estado: Estado) -> None:
+    """Failed, timed out and slow sagas each have an alarm."""
+    vigiadas = {
+        alarme["metric_name"]
+        for alarme in estado.do_tipo("aws_cloudwatch_metric_alarm").values()
+        if alarme["namespace"] == "AWS/States" and alarme["alarm_actions"]
+    }
+    assert {"ExecutionsFailed", "ExecutionsTimedOut", "ExecutionTime"} - vigiadas == set()
+
+
+def conferir_logs_declarados(estado: Estado) -> None:
+    """Every function's log group is declared with a retention: Lambda's own is eternal and outlives destroy."""
+    declarados = {
+        grupo["name"]
+        for grupo in estado.do_tipo("aws_cloudwatch_log_group").values()
+        if (grupo["retention_in_days"] or 0) > 0
+    }
+    assert {f"/aws/lambda/{nome}" for nome in estado.funcoes()} - declarados == set()
+
+
+CONFERENCIAS: dict[Callable[[Estado], None], str] = {
+    conferir_filas_paradas: "aws_cloudwatch_metric_alarm.compensacao_pendente",
+    conferir_alarmes_de_funcoes: "module.estornar_pagamento.aws_cloudwatch_metric_alarm.erros",
+    conferir_alarmes_da_maquina: 'aws_cloudwatch_metric_alarm.maquina["cesta-saga-execucoes-falhas"]',
+    conferir_logs_declarados: "module.reservar_estoque.aws_cloudwatch_log_group.esta",
+}
+
+
+@pytest.mark.parametrize("conferir", CONFERENCIAS, ids=lambda c: c.__name__)
+def test_nothing_goes_unwatched(estado: Estado, conferir: Callable[[Estado], None]) -> None:
+    conferir(estado)
+
+
+@pytest.mark.parametrize(("conferir", "recurso"), CONFERENCIAS.items(), ids=lambda v: getattr(v, "__name__", ""))
+def test_its_absence_is_caught(estado: Estado, conferir: Callable[[Estado], None], recurso: str) -> None:
+    ficam = {endereco: v for endereco, v in estado.recursos.items() if not endereco.endswith(recurso)}
+    assert len(ficam) == len(estado.recursos) - 1
+
+    with pytest.raises(AssertionError):
+        conferir(Estado(ficam, estado.saidas))
+
+
+def test_an_alarm_that_tells_nobody_is_caught(estado: Estado) -> None:
+    recursos = copy.deepcopy(estado.recursos)
+    recursos["module.observabilidade.aws_cloudwatch_metric_alarm.compensacao_pendente"]["alarm_actions"] = []
+
+    with pytest.raises(AssertionError):
+        conferir_filas_paradas(Estado(recursos, estado.saidas))
+
+
+def test_the_dashboard_reads_business_metrics_that_the_code_counts(estado: Estado) -> None:
+    codigo = "\n".join(arquivo.read_text() for arquivo in (ROOT / "lambdas").rglob("*.py"))
+    contadas = set(re.findall(r'contar\(\s*"(\w+)"', codigo))
+    [painel] = [p for p in estado.do_tipo("aws_cloudwatch_dashboard").values() if p["dashboard_name"] == "cesta-saga"]
+    widgets = json.loads(painel["dashboard_body"])["widgets"]
+    lidas = {m[1] for w in widgets for m in w["properties"].get("metrics", []) if m[0] == "Cesta"}
+
+    assert lidas
+    assert lidas - contadas == set()
+
+
+def test_the_stock_waiting_question_reads_states_that_exist(estado: Estado) -> None:
+    [painel] = [p for p in estado.do_tipo("aws_cloudwatch_dashboard").values() if p["dashboard_name"] == "cesta-saga"]
+    [consulta] = [
+        w["properties"]["query"] for w in json.loads(painel["dashboard_body"])["widgets"] if w["type"] == "log"
+    ]
+    [maquina] = [m for m in estado.do_tipo("aws_sfn_state_machine").values() if m["name"] == "cesta-saga-pedido"]
+    [passos] = re.findall(r"details\.name in \[([^]]+)\]", consulta)
+
+    assert set(re.findall(r"'(\w+)'", passos)) <= set(json.loads(maquina["definition"])["States"])
+
+
+def test_everything_is_tagged() -> None:
+    principal = (ROOT / "terraform" / "main.tf").read_text()
+
+    assert re.search(r'default_tags \{\s*tags = \{ Projeto = "cesta" \}', principal)
