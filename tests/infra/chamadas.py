@@ -26,15 +26,11 @@ SERVICES = {
     "stepfunctions": "states",
 }
 
-# Actions of a library class that calls AWS by itself.
+# Actions of a library class that calls AWS by itself. Powertools' idempotency asks for the refused item with the write
+# (ReturnValuesOnConditionCheckFailure), so it never reads it.
 LIBRARIES = {
     "SSMProvider": {"ssm:GetParameter"},
-    "DynamoDBPersistenceLayer": {
-        "dynamodb:DeleteItem",
-        "dynamodb:GetItem",
-        "dynamodb:PutItem",
-        "dynamodb:UpdateItem",
-    },
+    "DynamoDBPersistenceLayer": {"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
 }
 
 # Operations that are not actions: IAM checks what they do to each item.

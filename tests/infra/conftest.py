@@ -5,7 +5,6 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,8 +48,8 @@ def _recursos(modulo: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.fixture(scope="session")
-def aplicar(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Estado]:
-    """``aplicar(arquivo_modelo="...")``: apply under the mocked provider with these variables and return the state."""
+def terraform(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """``terraform("test", "-no-color")`` in the root module, initialised, returning what it printed."""
     pasta = tmp_path_factory.mktemp("terraform")
     ambiente = {nome: valor for nome, valor in os.environ.items() if not nome.startswith(("AWS_", "TF_"))} | {
         "TF_CLI_CONFIG_FILE": str(cli_configuration(pasta / "terraform.rc")),
@@ -59,7 +58,7 @@ def aplicar(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Estado]:
         "CHECKPOINT_DISABLE": "1",
     }
 
-    def terraform(*argumentos: str) -> str:
+    def executar(*argumentos: str) -> str:
         feito = subprocess.run(
             [require_terraform(), f"-chdir={CONFIGURACAO}", *argumentos],
             env=ambiente,
@@ -67,14 +66,20 @@ def aplicar(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Estado]:
             capture_output=True,
             text=True,
             check=False,
-            timeout=100,
+            timeout=280,
         )
         if feito.returncode != 0:
             pytest.fail(f"terraform {argumentos[0]}:\n{feito.stdout[-4000:]}\n{feito.stderr[-4000:]}", pytrace=False)
         return feito.stdout
 
     # The committed lock must verify as it is, from a mirror as from the registry.
-    terraform("init", "-backend=false", "-input=false", "-no-color", "-lockfile=readonly")
+    executar("init", "-backend=false", "-input=false", "-no-color", "-lockfile=readonly")
+    return executar
+
+
+@pytest.fixture(scope="session")
+def aplicar(terraform: Callable[..., str]) -> Callable[..., Estado]:
+    """``aplicar(arquivo_modelo="...")``: apply under the mocked provider with these variables and return the state."""
 
     def executar(**variaveis: str) -> Estado:
         definidas = [f"-var={nome}={valor}" for nome, valor in variaveis.items()]
@@ -92,9 +97,3 @@ def aplicar(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Estado]:
 def estado(aplicar: Callable[..., Estado]) -> Estado:
     """The root as it is, with every stand-in on."""
     return aplicar()
-
-
-@pytest.fixture(scope="session")
-def modelo() -> Path:
-    """template.yaml."""
-    return ROOT / "template.yaml"

@@ -111,7 +111,3 @@ def test_the_stock_waiting_question_reads_states_that_exist(estado: Estado) -> N
     assert set(re.findall(r"'(\w+)'", passos)) <= set(json.loads(maquina["definition"])["States"])
 
 
-def test_everything_is_tagged() -> None:
-    principal = (ROOT / "terraform" / "main.tf").read_text()
-
-    assert re.search(r'default_tags \{\s*tags = \{ Projeto = "cesta" \}', principal)

@@ -223,7 +223,8 @@ resource "aws_sns_topic_policy" "operacao" {
       Resource  = aws_sns_topic.operacao.arn
       Condition = {
         StringEquals = { "aws:SourceAccount" = var.contexto.conta }
-        ArnLike      = { "aws:SourceArn" = "arn:${var.contexto.particao}:cloudwatch:${var.contexto.regiao}:${var.contexto.conta}:alarm:*" }
+        # Any alarm of this account and region.
+        ArnLike = { "aws:SourceArn" = "arn:${var.contexto.particao}:cloudwatch:${var.contexto.regiao}:${var.contexto.conta}:alarm:*" }
       }
     }]
   })

@@ -37,6 +37,7 @@ module "consumidor" {
   permissoes = concat(
     [
       local.ler_stream,
+      # ListStreams takes no resource: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
       { sid = "ListarStreams", acoes = ["dynamodb:ListStreams"], recursos = ["*"] },
       local.escrever_painel,
       local.avisar_reposicao,
@@ -106,6 +107,7 @@ module "reprocessar" {
       { sid = "TirarDaFila", acoes = ["sqs:DeleteMessage", "sqs:ReceiveMessage"], recursos = [aws_sqs_queue.dlq.arn] },
     ],
     var.destino_falhas != "s3" ? [] : [
+      # The suffix is the object, whose key the mapping chose.
       { sid = "LerDescartadosS3", acoes = ["s3:GetObject"], recursos = ["${aws_s3_bucket.falhas[0].arn}/*"] },
     ],
   )
