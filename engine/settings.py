@@ -94,10 +94,9 @@ class EngineSettings:
         return f"http://127.0.0.1:{self.port}"
 
     def endpoint_of(self, target: str) -> str:
-        """Base URL of a target without an account: this engine, or a LocalStack (``CESTA_URL_LOCALSTACK``)."""
-        if target == "localstack":
-            return os.environ.get("CESTA_URL_LOCALSTACK", "").strip() or "http://127.0.0.1:4566"
-        return self.endpoint
+        """Base URL of a target without an account: this engine, or a LocalStack somewhere else."""
+        elsewhere = os.environ.get("CESTA_LOCALSTACK_ENDPOINT", "").strip()
+        return elsewhere.rstrip("/") if target == "localstack" and elsewhere else self.endpoint
 
     @property
     def state_dir(self) -> Path:

@@ -19,7 +19,7 @@ from provas.erros import AlvoNaoImplantadoError, SaidaAusenteError
 
 ALVOS = ("local", "localstack", "aws")
 RAIZ = Path(__file__).resolve().parent.parent
-_DESLIGADO = (None, "", False, "false", {}, [])
+_DESLIGADO: tuple[Any, ...] = (None, "", False, "false", {}, [])
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ class Alvo:
                     "aws_secret_access_key": os.environ.get("AWS_SECRET_ACCESS_KEY", "test"),
                 }
             tentativas = 0 if servico == "lambda" else 4
-            self._clientes[servico] = boto3.client(
+            sessao: Any = boto3  # its stubs know each service by a literal, not by a variable
+            self._clientes[servico] = sessao.client(
                 servico,
                 region_name=self.regiao,
                 endpoint_url=self.endpoint,
@@ -183,11 +184,14 @@ def _endpoint(nome: str, env: Mapping[str, str]) -> str | None:
         return None
     if nome == "local":
         return f"http://127.0.0.1:{env.get('CESTA_PORTA_MOTOR') or '4566'}"
-    if env.get("LOCALSTACK_ENDPOINT"):
-        return env["LOCALSTACK_ENDPOINT"]
+    for variavel in ("CESTA_LOCALSTACK_ENDPOINT", "LOCALSTACK_ENDPOINT"):
+        if env.get(variavel):
+            return env[variavel]
+    if env.get("CESTA_PORTA_MOTOR"):
+        return f"http://127.0.0.1:{env['CESTA_PORTA_MOTOR']}"
     if env.get("AWS_ENDPOINT_URL"):
         return env["AWS_ENDPOINT_URL"]
-    from localstack_client.config import get_service_endpoint
+    from localstack_client.config import get_service_endpoint  # type: ignore[import-untyped]
 
     return str(get_service_endpoint("sts"))
 

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from provas.alvo import Alvo
 from provas.erros import EsperaEsgotadaError, ProvaFalhouError
@@ -39,7 +39,7 @@ class Contexto:
 
     alvo: Alvo
     ao_passo: Callable[[str], None] = field(default=lambda _texto: None)
-    relogio: Relogio = time  # type: ignore[assignment]
+    relogio: Relogio = time
 
 
 class Prova(ABC):
@@ -110,10 +110,10 @@ class Prova(ABC):
 
     def esperar_ate(
         self,
-        condicao: Callable[[], T],
+        condicao: Callable[[], T | None],
         limite_s: float,
         descricao: str,
-        ate: Callable[[T], Any] = bool,
+        ate: Callable[[Any], Any] = bool,
     ) -> T:
         """Read ``condicao`` until ``ate`` accepts it and return it; a wait on a state, never on a fixed time.
 
@@ -141,7 +141,7 @@ class Prova(ABC):
             agora = relogio.monotonic()
             valor = condicao()
             if ate(valor):
-                return valor
+                return cast(T, valor)  # `ate` accepted it
             if agora >= fim:
                 raise EsperaEsgotadaError(f"{descricao} em até {limite_s:g} s", resumir(valor))
             relogio.sleep(min(pausa, max(fim - agora, 0.0)))

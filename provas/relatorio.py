@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from provas.desenho import desenhar, limites, limpo, no
-from provas.evidencia import LinhaDoTempo, Situacao, Tabela
+from provas.evidencia import Faixa, LinhaDoTempo, Situacao, Tabela
 from provas.executor import Resultado
 
 NOMES = {
@@ -196,7 +196,7 @@ def _figura(secao: ET.Element, linha: LinhaDoTempo, ident: str) -> None:
     rola = no("div", None, desenhar(linha, ident), class_="rola", tabindex=0, role="region", aria_label=linha.titulo)
     secao.append(no("figure", None, no("figcaption", linha.titulo), rola))
     inicio, _ = limites(linha.faixas)
-    eventos = []
+    eventos: list[tuple[datetime, Faixa, Situacao, str, str, float | None]] = []
     for faixa in linha.faixas:
         for t in faixa.trechos:
             eventos.append((t.inicio, faixa, t.situacao, t.rotulo, t.detalhe, (t.fim - t.inicio).total_seconds()))
