@@ -4,12 +4,14 @@ import io
 import json
 import os
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import boto3
 import pytest
 from moto import mock_aws
 
+import comum.aws
 from comum.processo import esquecer
 
 # Powertools reads these when it is imported.
@@ -37,9 +39,20 @@ def processo_limpo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     esquecer()
 
 
+@cache
+def cliente(servico: str) -> Any:
+    """One client of a service for the whole run: making one reads its service model, slower than most tests."""
+    return boto3.session.Session(
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+        region_name=CREDENCIAIS_FALSAS["AWS_DEFAULT_REGION"],
+    ).client(servico)
+
+
 @pytest.fixture
-def aws() -> Iterator[None]:
-    """Every AWS call goes to moto."""
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every AWS call, of the tests and of the functions, goes to moto."""
+    monkeypatch.setattr(comum.aws, "cliente", cliente)
     with mock_aws():
         yield
 
@@ -52,7 +65,7 @@ def tabela_chaves(aws: None) -> str:
 
 def criar_tabela(nome: str, *chaves: str) -> str:
     """An on-demand table whose key attributes are strings."""
-    boto3.client("dynamodb").create_table(
+    cliente("dynamodb").create_table(
         TableName=nome,
         KeySchema=[
             {"AttributeName": chave, "KeyType": tipo} for chave, tipo in zip(chaves, ("HASH", "RANGE"), strict=False)
@@ -80,14 +93,14 @@ class Sistema:
     """The saga's resources in moto, with the few questions tests ask of them."""
 
     def __init__(self) -> None:
-        self.dynamodb = boto3.client("dynamodb")
-        self.sqs = boto3.client("sqs")
-        self.stepfunctions = boto3.client("stepfunctions")
+        self.dynamodb = cliente("dynamodb")
+        self.sqs = cliente("sqs")
+        self.stepfunctions = cliente("stepfunctions")
         criar_tabela("cesta-estoque", "sku")
         criar_tabela("cesta-pedidos", "pedidoId")
         criar_tabela("cesta-gateway-simulado", "pk", "sk")
         self.url_fila = self.sqs.create_queue(QueueName="cesta-pedidos-criados")["QueueUrl"]
-        boto3.client("ssm").put_parameter(Name="/cesta/chave-gateway", Value=CHAVE_GATEWAY, Type="SecureString")
+        cliente("ssm").put_parameter(Name="/cesta/chave-gateway", Value=CHAVE_GATEWAY, Type="SecureString")
         self.arn_maquina = self.stepfunctions.create_state_machine(
             name=MAQUINA,
             definition='{"StartAt":"Fim","States":{"Fim":{"Type":"Succeed"}}}',

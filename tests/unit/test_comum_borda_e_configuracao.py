@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from comum import aws
 from comum.configuracao import Configuracao
 from comum.erros import ConfiguracaoInvalidaError
 from comum.http_borda import ProblemaHttp, RequisicaoHttp, RespostaHttp, borda, ler_requisicao, resposta_json
+from comum.processo import esquecer
 from comum.relogio import agora_iso, de_iso, para_iso
 
 
@@ -132,3 +134,13 @@ def test_time_is_utc_with_milliseconds() -> None:
     for ruim in (lambda: para_iso(datetime(2026, 3, 1)), lambda: de_iso("2026-03-01T12:00:00")):
         with pytest.raises(ValueError, match="timezone"):
             ruim()
+
+
+def test_aws_clients_are_lazy_single_and_end_before_a_function_does() -> None:
+    dynamodb = aws.dynamodb()
+    assert aws.dynamodb() is dynamodb
+    ajustes: Any = dynamodb.meta.config
+    tentativas = ajustes.retries["total_max_attempts"]
+    assert (ajustes.connect_timeout, ajustes.read_timeout, tentativas) == (1, 2, 2)
+    esquecer()
+    assert aws.dynamodb() is not dynamodb

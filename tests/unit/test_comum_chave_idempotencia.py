@@ -3,9 +3,9 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
+from conftest import cliente
 
 from comum.chave_idempotencia import (
     ChaveMalformadaError,
@@ -36,7 +36,7 @@ def relogio() -> Relogio:
 
 @pytest.fixture
 def registro(tabela_chaves: str, relogio: Relogio) -> RegistroDeChaves:
-    return RegistroDeChaves(boto3.client("dynamodb"), tabela_chaves, escopo="POST /pedidos", relogio=relogio)
+    return RegistroDeChaves(cliente("dynamodb"), tabela_chaves, escopo="POST /pedidos", relogio=relogio)
 
 
 def responder(promessa: dict[str, str]) -> RespostaHttp:
@@ -117,17 +117,17 @@ def test_expired_key_is_new_even_before_dynamodb_deletes_it(registro: RegistroDe
 
 def test_scopes_do_not_share_keys(registro: RegistroDeChaves, tabela_chaves: str) -> None:
     registro.executar("k1", IMPRESSAO, {"pedidoId": "A"}, responder)
-    outro = RegistroDeChaves(boto3.client("dynamodb"), tabela_chaves, escopo="POST /api/pedidos")
+    outro = RegistroDeChaves(cliente("dynamodb"), tabela_chaves, escopo="POST /api/pedidos")
     assert outro.reivindicar("k1", IMPRESSAO, {"pedidoId": "B"}).promessa == {"pedidoId": "B"}
 
 
 def test_header_itself_is_never_stored(registro: RegistroDeChaves, tabela_chaves: str) -> None:
     registro.executar("segredo-do-cliente", IMPRESSAO, {"pedidoId": "A"}, responder)
-    assert "segredo-do-cliente" not in json.dumps(boto3.client("dynamodb").scan(TableName=tabela_chaves)["Items"])
+    assert "segredo-do-cliente" not in json.dumps(cliente("dynamodb").scan(TableName=tabela_chaves)["Items"])
 
 
 def test_table_down_is_503_and_nothing_is_done(aws: None) -> None:
-    registro = RegistroDeChaves(boto3.client("dynamodb"), "nao-existe", escopo="x")
+    registro = RegistroDeChaves(cliente("dynamodb"), "nao-existe", escopo="x")
     feitos: list[int] = []
 
     def acao(promessa: dict[str, str]) -> RespostaHttp:

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 import yaml
+from conftest import cliente
 
 from comum.http_borda import ler_requisicao
 from desenhos_minimos import criar_pedido_sincrono, gateway_simulado
@@ -61,7 +61,7 @@ def test_samples_walk_one_order_through_the_saga(sistema: Any, monkeypatch: pyte
 
 
 def test_payment_samples(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    boto3.client("ssm").put_parameter(
+    cliente("ssm").put_parameter(
         Name="/cesta/chave-gateway", Value="chave-de-exemplo", Type="SecureString", Overwrite=True
     )
     assert gateway_simulado.handler(evento("GatewaySimulado"), None)["statusCode"] == 201

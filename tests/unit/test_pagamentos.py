@@ -10,9 +10,8 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import boto3
 import pytest
-from conftest import CHAVE_GATEWAY, Contexto
+from conftest import CHAVE_GATEWAY, Contexto, cliente
 
 from comum.erros import PedidoInvalidoError
 from comum.processo import esquecer
@@ -250,9 +249,7 @@ class TestPastTheWindow:
 
 def test_rotated_api_key_is_read_again(gateway: str, sistema: Any) -> None:
     cobrar()
-    boto3.client("ssm").put_parameter(
-        Name="/cesta/chave-gateway", Value="chave-nova", Type="SecureString", Overwrite=True
-    )
+    cliente("ssm").put_parameter(Name="/cesta/chave-gateway", Value="chave-nova", Type="SecureString", Overwrite=True)
     gateway_simulado._segredo().esquecer()
     with pytest.raises(GatewayIndisponivelError) as falha:
         cobrar("tok-ok", "P2")
@@ -261,7 +258,7 @@ def test_rotated_api_key_is_read_again(gateway: str, sistema: Any) -> None:
 
 
 def test_missing_api_key_sends_nothing(gateway: str, sistema: Any) -> None:
-    boto3.client("ssm").delete_parameter(Name="/cesta/chave-gateway")
+    cliente("ssm").delete_parameter(Name="/cesta/chave-gateway")
     with pytest.raises(GatewayIndisponivelError) as falha:
         cobrar()
     assert falha.value.detalhes == {"motivo": "CREDENCIAL"}

@@ -112,7 +112,7 @@ def test_already_exists_is_a_duplicate_only_if_the_stored_input_is_this_order(
         assert saida.linhas()[-1]["erro"] == "PedidoDivergenteError"
         assert saida.metricas() == {"MensagensRecusadas": 1}
     else:
-        assert saida.metricas() == {"DuplicatasDescartadas": 1}
+        assert saida.metricas() == {"ExecucoesJaExistentes": 1}
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from botocore import xform_name
 from botocore.exceptions import ClientError
+from conftest import cliente
 from test_pagamentos import responder, servidor
 
 from comum.erros import PedidoInvalidoError
@@ -51,7 +51,7 @@ def dynamodb_por_http(pedido: Any, corpo: bytes) -> None:
     """DynamoDB's protocol over HTTP in front of this process's moto: the state outlives the process that dies."""
     operacao = pedido.headers["X-Amz-Target"].split(".")[1]
     try:
-        resposta = getattr(boto3.client("dynamodb"), xform_name(operacao))(**json.loads(corpo))
+        resposta = getattr(cliente("dynamodb"), xform_name(operacao))(**json.loads(corpo))
     except ClientError as erro:
         responder(pedido, 400, json.dumps({"__type": erro.response["Error"]["Code"]}).encode())
         return
