@@ -36,7 +36,7 @@ variables {
   ]
 }
 
-run "do_modelo" {
+run "valores_exatos" {
   command = apply
 
   module {
@@ -52,6 +52,7 @@ run "do_modelo" {
     )
     error_message = "Name, handler, timeout and memory come from template.yaml."
   }
+
   assert {
     condition = (
       aws_lambda_function.esta.runtime == "python3.13"
@@ -63,6 +64,7 @@ run "do_modelo" {
     )
     error_message = "Runtime, architecture and artifact come from the context; concurrency is not reserved unless asked."
   }
+
   assert {
     condition = aws_lambda_function.esta.environment[0].variables == tomap({
       AMBIENTE                     = "teste"
@@ -74,20 +76,13 @@ run "do_modelo" {
     })
     error_message = "The environment is what every function has plus what the caller gives."
   }
+
   assert {
     condition = (
       aws_cloudwatch_log_group.esta.name == "/aws/lambda/cesta-completa"
       && aws_cloudwatch_log_group.esta.retention_in_days == 14
     )
     error_message = "The log group is declared, so that destroy takes it away."
-  }
-}
-
-run "papel" {
-  command = apply
-
-  module {
-    source = "./modules/funcao"
   }
 
   assert {
@@ -99,6 +94,7 @@ run "papel" {
     }]
     error_message = "Only Lambda, and only for this account, assumes the role."
   }
+
   assert {
     condition = jsondecode(aws_iam_role_policy.esta.policy).Statement == [
       {
@@ -121,14 +117,6 @@ run "papel" {
       },
     ]
     error_message = "The policy is the function's own log plus what the caller lists, and nothing else."
-  }
-}
-
-run "alarme" {
-  command = apply
-
-  module {
-    source = "./modules/funcao"
   }
 
   assert {

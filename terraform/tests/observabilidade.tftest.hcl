@@ -26,7 +26,7 @@ variables {
   }
 }
 
-run "topico" {
+run "valores_exatos" {
   command = apply
 
   module {
@@ -37,10 +37,12 @@ run "topico" {
     condition     = aws_sns_topic.alertas.name == "cesta-saga-alertas"
     error_message = "The alarms notify cesta-saga-alertas."
   }
+
   assert {
     condition     = aws_sns_topic.alertas.kms_master_key_id == null
     error_message = "Without a customer managed key the topic has no KMS: CloudWatch cannot publish through alias/aws/sns."
   }
+
   assert {
     condition = [for s in jsondecode(aws_sns_topic_policy.alertas.policy).Statement : s if s.Effect == "Allow"] == [{
       Sid       = "AlarmesDestaConta"
@@ -55,20 +57,13 @@ run "topico" {
     }]
     error_message = "Only this account's alarms publish."
   }
+
   assert {
     condition = length([
       for s in jsondecode(aws_sns_topic_policy.alertas.policy).Statement : s
       if s.Effect == "Deny" && try(s.Condition.Bool["aws:SecureTransport"] == "false", false)
     ]) == 1
     error_message = "The topic refuses what is published without TLS."
-  }
-}
-
-run "alarme_da_fila_humana" {
-  command = apply
-
-  module {
-    source = "./modules/observabilidade"
   }
 
   assert {
@@ -87,14 +82,6 @@ run "alarme_da_fila_humana" {
     )
     error_message = "cesta-saga-compensacao-pendente: human queue, Maximum, 300 s x 1, > 0, notBreaching, to the topic."
   }
-}
-
-run "demais_alarmes" {
-  command = apply
-
-  module {
-    source = "./modules/observabilidade"
-  }
 
   assert {
     condition = (
@@ -105,6 +92,7 @@ run "demais_alarmes" {
     )
     error_message = "Any message in the input DLQ fires its alarm (never NumberOfMessagesSent: a redrive does not count there)."
   }
+
   assert {
     condition = (
       { for a in aws_cloudwatch_metric_alarm.maquina : a.metric_name => a.threshold }
@@ -114,6 +102,7 @@ run "demais_alarmes" {
     )
     error_message = "One failed, timed out or aborted execution fires an alarm."
   }
+
   assert {
     condition = (
       aws_cloudwatch_metric_alarm.duracao_p99.metric_name == "ExecutionTime"
@@ -121,6 +110,7 @@ run "demais_alarmes" {
     )
     error_message = "The slow-saga alarm reads the p99 of ExecutionTime."
   }
+
   assert {
     condition = alltrue([
       for a in concat(
@@ -137,27 +127,22 @@ run "demais_alarmes" {
     ])
     error_message = "Every alarm notifies the topic and stays quiet without data."
   }
-}
-
-run "painel" {
-  command = apply
-
-  module {
-    source = "./modules/observabilidade"
-  }
 
   assert {
     condition     = aws_cloudwatch_dashboard.saga.dashboard_name == "cesta-saga"
     error_message = "The dashboard is cesta-saga."
   }
+
   assert {
     condition     = length(jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets) == 7
     error_message = "One widget for each of the specification's seven questions."
   }
+
   assert {
     condition     = alltrue([for w in jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets : strcontains(w.properties.title, "?")])
     error_message = "Each widget is titled by its question."
   }
+
   assert {
     condition = alltrue([
       for metrica in [
@@ -170,10 +155,12 @@ run "painel" {
     ])
     error_message = "Each question is answered by its metric; a direct function ARN publishes LambdaFunction*."
   }
+
   assert {
     condition     = !strcontains(aws_cloudwatch_dashboard.saga.dashboard_body, "ServiceIntegration")
     error_message = "ServiceIntegration* stays empty for functions called by their direct ARN."
   }
+
   assert {
     condition = length(distinct([
       for w in jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets : "${w.x},${w.y}"

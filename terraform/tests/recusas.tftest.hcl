@@ -1,4 +1,4 @@
-# What the root refuses before it touches anything.
+# What the root refuses before it touches anything. One plan serves several refusals: each one listed has to fail.
 
 mock_provider "aws" {
   mock_data "aws_caller_identity" {
@@ -16,50 +16,42 @@ variables {
   chave_gateway    = "chave-de-teste"
 }
 
-# The same variables are accepted: each refusal below is due to the one it changes.
+# The same variables are accepted: each refusal below is due to the ones it changes.
 run "producao_aceita" {
   command = plan
 }
 
-run "gateway_simulado_em_producao" {
+run "producao_sem_dubles_nem_falhas_injetadas" {
   command = plan
   variables {
     url_gateway                = null
     habilitar_gateway_simulado = true
+    habilitar_desenho_minimo   = true
+    permitir_injecao_falhas    = true
+    exigir_tls                 = false
   }
-  expect_failures = [var.habilitar_gateway_simulado]
+  expect_failures = [
+    var.habilitar_gateway_simulado, var.habilitar_desenho_minimo, var.permitir_injecao_falhas, var.exigir_tls,
+  ]
 }
 
-run "desenho_minimo_em_producao" {
+run "gateway_real_com_tls_e_chave" {
   command = plan
   variables {
-    habilitar_desenho_minimo = true
+    url_gateway   = "http://gateway.example.com"
+    chave_gateway = null
   }
-  expect_failures = [var.habilitar_desenho_minimo]
+  expect_failures = [var.url_gateway, var.chave_gateway]
 }
 
-run "injecao_de_falhas_em_producao" {
+run "sem_gateway_artefato_ou_runtime" {
   command = plan
   variables {
-    permitir_injecao_falhas = true
+    url_gateway      = null
+    arquivo_artefato = "tests/dados/inexistente.zip"
+    runtime          = "python3.10"
   }
-  expect_failures = [var.permitir_injecao_falhas]
-}
-
-run "sem_tls_em_producao" {
-  command = plan
-  variables {
-    exigir_tls = false
-  }
-  expect_failures = [var.exigir_tls]
-}
-
-run "sem_gateway" {
-  command = plan
-  variables {
-    url_gateway = null
-  }
-  expect_failures = [var.url_gateway]
+  expect_failures = [var.url_gateway, var.arquivo_artefato, var.runtime]
 }
 
 run "dois_gateways" {
@@ -69,36 +61,4 @@ run "dois_gateways" {
     habilitar_gateway_simulado = true
   }
   expect_failures = [var.url_gateway]
-}
-
-run "gateway_sem_tls" {
-  command = plan
-  variables {
-    url_gateway = "http://gateway.example.com"
-  }
-  expect_failures = [var.url_gateway]
-}
-
-run "gateway_sem_chave" {
-  command = plan
-  variables {
-    chave_gateway = null
-  }
-  expect_failures = [var.chave_gateway]
-}
-
-run "artefato_ausente" {
-  command = plan
-  variables {
-    arquivo_artefato = "tests/dados/inexistente.zip"
-  }
-  expect_failures = [var.arquivo_artefato]
-}
-
-run "runtime_vencido" {
-  command = plan
-  variables {
-    runtime = "python3.10"
-  }
-  expect_failures = [var.runtime]
 }

@@ -71,7 +71,7 @@ variables {
   limites = { quantidade_maxima = 1000, valor_maximo_centavos = 10000000 }
 }
 
-run "tabelas" {
+run "valores_exatos" {
   command = apply
 
   module {
@@ -89,6 +89,7 @@ run "tabelas" {
     )
     error_message = "cesta-estoque: hash sku (S), on demand, PITR."
   }
+
   assert {
     condition = (
       aws_dynamodb_table.pedidos.name == "cesta-pedidos"
@@ -100,6 +101,7 @@ run "tabelas" {
     )
     error_message = "cesta-pedidos: hash pedidoId (S), on demand, PITR."
   }
+
   assert {
     condition = (
       aws_dynamodb_table.idempotencia_api.name == "cesta-idempotencia-api"
@@ -108,14 +110,6 @@ run "tabelas" {
       && aws_dynamodb_table.idempotencia_api.ttl[0].enabled
     )
     error_message = "cesta-idempotencia-api: hash chave, TTL expiraEm."
-  }
-}
-
-run "filas" {
-  command = apply
-
-  module {
-    source = "./modules/saga"
   }
 
   assert {
@@ -127,6 +121,7 @@ run "filas" {
     )
     error_message = "cesta-pedidos-criados: visibility 30 s, retention 86,400 s, SSE-SQS."
   }
+
   assert {
     condition = jsondecode(aws_sqs_queue.pedidos_criados.redrive_policy) == {
       deadLetterTargetArn = "arn:aws:sqs:sa-east-1:123456789012:cesta-pedidos-criados-dlq"
@@ -134,6 +129,7 @@ run "filas" {
     }
     error_message = "cesta-pedidos-criados: five receives, then cesta-pedidos-criados-dlq."
   }
+
   assert {
     condition = (
       aws_sqs_queue.pedidos_criados_dlq.name == "cesta-pedidos-criados-dlq"
@@ -146,6 +142,7 @@ run "filas" {
     )
     error_message = "cesta-pedidos-criados-dlq: 14 days, SSE-SQS, only the input queue may redrive to it."
   }
+
   assert {
     condition = (
       aws_sqs_queue.compensacao_falhou.name == "cesta-compensacao-falhou"
@@ -155,6 +152,7 @@ run "filas" {
     )
     error_message = "cesta-compensacao-falhou: retention 1,209,600 s, SSE-SQS, no redrive (people read it)."
   }
+
   assert {
     condition = alltrue([
       for fila in [aws_sqs_queue.pedidos_criados, aws_sqs_queue.pedidos_criados_dlq, aws_sqs_queue.compensacao_falhou] :
@@ -164,19 +162,12 @@ run "filas" {
     ])
     error_message = "Every queue refuses requests without TLS."
   }
-}
-
-run "maquina" {
-  command = apply
-
-  module {
-    source = "./modules/saga"
-  }
 
   assert {
     condition     = aws_sfn_state_machine.saga.name == "cesta-saga-pedido" && aws_sfn_state_machine.saga.type == "STANDARD"
     error_message = "cesta-saga-pedido is a STANDARD machine: a charge is not run again by the platform."
   }
+
   assert {
     condition = (
       aws_sfn_state_machine.saga.logging_configuration[0].level == "ALL"
@@ -185,6 +176,7 @@ run "maquina" {
     )
     error_message = "The machine logs at level ALL with execution data, to the group's ARN followed by :*."
   }
+
   assert {
     condition = (
       aws_cloudwatch_log_group.maquina.name == "/aws/vendedlogs/states/cesta-saga-pedido"
@@ -192,10 +184,12 @@ run "maquina" {
     )
     error_message = "/aws/vendedlogs/states/cesta-saga-pedido is kept for 30 days."
   }
+
   assert {
     condition     = aws_iam_role.maquina.name == "cesta-saga-pedido-role"
     error_message = "The machine's role is cesta-saga-pedido-role."
   }
+
   assert {
     condition = jsondecode(aws_iam_role.maquina.assume_role_policy).Statement[0].Condition == {
       StringEquals = { "aws:SourceAccount" = "123456789012" }
@@ -203,38 +197,25 @@ run "maquina" {
     }
     error_message = "Only this account's cesta-saga-pedido may use the role."
   }
+
   assert {
     condition     = strcontains(aws_sfn_state_machine.saga.definition, "function:cesta-estornar-pagamento") && !strcontains(aws_sfn_state_machine.saga.definition, "$${")
     error_message = "Every placeholder of the ASL is filled in."
-  }
-}
-
-run "mapeamento" {
-  command = apply
-
-  module {
-    source = "./modules/saga"
   }
 
   assert {
     condition     = aws_lambda_event_source_mapping.iniciar_saga.function_response_types == toset(["ReportBatchItemFailures"])
     error_message = "One bad message must not send the whole batch back."
   }
+
   assert {
     condition     = aws_sqs_queue.pedidos_criados.visibility_timeout_seconds >= 6 * module.iniciar_saga.timeout_s + coalesce(aws_lambda_event_source_mapping.iniciar_saga.maximum_batching_window_in_seconds, 0)
     error_message = "The visibility is at least six times the function's timeout, plus the batching window."
   }
+
   assert {
     condition     = aws_lambda_event_source_mapping.iniciar_saga.scaling_config[0].maximum_concurrency >= 2
     error_message = "MaximumConcurrency is at least 2."
-  }
-}
-
-run "nomes_das_funcoes" {
-  command = apply
-
-  module {
-    source = "./modules/saga"
   }
 
   assert {
@@ -250,6 +231,7 @@ run "nomes_das_funcoes" {
     }
     error_message = "The eight functions carry the specification's names."
   }
+
   assert {
     condition     = length(distinct([for f in output.funcoes : f.papel])) == 8
     error_message = "Every function has a role of its own."
