@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from provas.alvo import RAIZ, Alvo
+from provas.alvo import RAIZ, Alvo, pasta_construida
 from provas.erros import AlvoNaoImplantadoError, UsoInvalidoError
 from provas.executor import RelatorDeTerminal, executar
 from provas.relatorio import gerar
@@ -31,12 +31,14 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     with relator.ligado():
         resultados = executar(escolhidas, alvo, relator)
     relator.tabela(resultados)
-    arquivo = RAIZ / "build" / "provas" / "relatorio.html"
+    arquivo = pasta_construida() / "provas" / "relatorio.html"
     arquivo.parent.mkdir(parents=True, exist_ok=True)
     arquivo.write_text(gerar(resultados, alvo.nome, inicio), encoding="utf-8")
     passaram = sum(r.passou for r in resultados)
     relator.console.print(f"{passaram} de {len(resultados)} provas passaram no alvo {alvo.nome}.", markup=False)
-    relator.console.print(f"Relatório: {arquivo.relative_to(RAIZ)}", markup=False)
+    relator.console.print(
+        f"Relatório: {arquivo.relative_to(RAIZ) if arquivo.is_relative_to(RAIZ) else arquivo}", markup=False
+    )
     return 0 if passaram == len(resultados) else 1
 
 

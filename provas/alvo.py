@@ -77,7 +77,7 @@ class Alvo:
             No outputs, unreadable outputs, or an AWS target that is (or may be) production.
         """
         env = os.environ if ambiente is None else ambiente
-        arquivo = raiz / "build" / nome / "saidas.json"
+        arquivo = pasta_construida(raiz, env) / nome / "saidas.json"
         if not arquivo.is_file():
             raise AlvoNaoImplantadoError(
                 f"O alvo {nome} não está implantado: falta build/{nome}/saidas.json. Rode: {_como_implantar(nome)}"
@@ -179,18 +179,22 @@ class Alvo:
             ) from erro
 
 
+def pasta_construida(raiz: Path = RAIZ, ambiente: Mapping[str, str] | None = None) -> Path:
+    """Folder of everything generated: CESTA_DIR_BUILD, as for the deploy, else ``build/`` in the repository."""
+    escolhida = (os.environ if ambiente is None else ambiente).get("CESTA_DIR_BUILD", "").strip()
+    return Path(escolhida).resolve() if escolhida else raiz / "build"
+
+
 def _endpoint(nome: str, env: Mapping[str, str]) -> str | None:
     if nome == "aws":
         return None
     if nome == "local":
         return f"http://127.0.0.1:{env.get('CESTA_PORTA_MOTOR') or '4566'}"
-    for variavel in ("CESTA_LOCALSTACK_ENDPOINT", "LOCALSTACK_ENDPOINT"):
+    for variavel in ("CESTA_URL_LOCALSTACK", "CESTA_LOCALSTACK_ENDPOINT", "LOCALSTACK_ENDPOINT"):
         if env.get(variavel):
-            return env[variavel]
+            return env[variavel].rstrip("/")
     if env.get("CESTA_PORTA_MOTOR"):
         return f"http://127.0.0.1:{env['CESTA_PORTA_MOTOR']}"
-    if env.get("AWS_ENDPOINT_URL"):
-        return env["AWS_ENDPOINT_URL"]
     from localstack_client.config import get_service_endpoint  # type: ignore[import-untyped]
 
     return str(get_service_endpoint("sts"))

@@ -269,6 +269,7 @@ class ProvaDaSaga(Prova):
 
     def _apagar_pedido(self, pedido_id: str) -> None:
         """Stop the execution if it still runs, then remove the order, its call for a person and its ledger."""
+        chamou_alguem = self.status(pedido_id) == "REQUER_INTERVENCAO_HUMANA"
         if self.situacao_execucao(pedido_id) == "RUNNING":
             self.alvo.cliente("stepfunctions").stop_execution(
                 executionArn=self.arn_execucao(pedido_id), cause="proof clean-up"
@@ -276,16 +277,16 @@ class ProvaDaSaga(Prova):
             fim = time.monotonic() + 15
             while self.situacao_execucao(pedido_id) == "RUNNING" and time.monotonic() < fim:
                 time.sleep(0.1)
-        if self.status(pedido_id) == "REQUER_INTERVENCAO_HUMANA" and pedido_id not in self._mensagens_tratadas:
-            deixada = self.esperar_ate(
-                lambda: self.mensagem_humana(pedido_id), self.alvo.prazos.mensagem, "fila humana"
-            )
-            self.apagar_mensagem_humana(deixada)
         self.alvo.cliente("dynamodb").delete_item(
             TableName=self.alvo.saida("tabela_pedidos"), Key={"pedidoId": {"S": pedido_id}}
         )
         if self.alvo.tem("url_gateway_simulado"):
             self.livro.apagar(pedido_id)
+        if chamou_alguem and pedido_id not in self._mensagens_tratadas:
+            deixada = self.esperar_ate(
+                lambda: self.mensagem_humana(pedido_id), self.alvo.prazos.mensagem, "fila humana"
+            )
+            self.apagar_mensagem_humana(deixada)
 
 
 def _descrever(dinheiro: list[int]) -> str:

@@ -63,7 +63,7 @@ def test_a_function_killed_by_its_own_timeout_is_sandbox_timedout(bancada, alvo)
         lambda_.get_waiter("function_updated_v2").wait(FunctionName=funcao)
 
     try:
-        com_limite(2)
+        com_limite(5)
         falhou, resposta = invocar(bancada, "GatewaySimulado", evento)
     finally:
         com_limite(antes)

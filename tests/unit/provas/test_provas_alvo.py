@@ -18,14 +18,14 @@ def gravar(raiz, nome, conteudo):
 @pytest.mark.parametrize("nome", ["local", "localstack", "aws"])
 def test_a_target_without_outputs_says_what_to_run(tmp_path, nome):
     with pytest.raises(AlvoNaoImplantadoError, match=r"não está implantado.*make .*deploy"):
-        Alvo.carregar(nome, tmp_path)
+        Alvo.carregar(nome, tmp_path, {})
 
 
 @pytest.mark.parametrize("conteudo", ["{", "[]", "{}", '"x"'])
 def test_unreadable_outputs_are_said_to_be_so(tmp_path, conteudo):
     gravar(tmp_path, "local", conteudo)
     with pytest.raises(AlvoNaoImplantadoError, match=r"saidas\.json"):
-        Alvo.carregar("local", tmp_path)
+        Alvo.carregar("local", tmp_path, {})
 
 
 def test_the_local_endpoint_follows_the_engine_port(tmp_path):
@@ -36,20 +36,28 @@ def test_the_local_endpoint_follows_the_engine_port(tmp_path):
 
 def test_localstack_takes_its_endpoint_from_the_environment_or_its_client(tmp_path):
     gravar(tmp_path, "localstack", {"arn_maquina_saga": ARN})
-    assert Alvo.carregar("localstack", tmp_path, {"LOCALSTACK_ENDPOINT": "http://h:1"}).endpoint == "http://h:1"
+    assert Alvo.carregar("localstack", tmp_path, {"CESTA_URL_LOCALSTACK": "http://h:1/"}).endpoint == "http://h:1"
     assert Alvo.carregar("localstack", tmp_path, {}).endpoint.endswith(":4566")
+
+
+def test_outputs_are_read_where_the_deploy_was_told_to_write_them(tmp_path):
+    gravar(tmp_path, "local", {"arn_maquina_saga": ARN})
+    outra = {"CESTA_DIR_BUILD": str(tmp_path / "build")}
+    assert Alvo.carregar("local", tmp_path / "nowhere", outra).saidas == {"arn_maquina_saga": ARN}
+    with pytest.raises(AlvoNaoImplantadoError):
+        Alvo.carregar("local", tmp_path / "nowhere", {})
 
 
 def test_aws_uses_the_sdk_endpoints(tmp_path):
     gravar(tmp_path, "aws", {"arn_maquina_saga": ARN, "ambiente": "homologacao"})
-    assert Alvo.carregar("aws", tmp_path).endpoint is None
+    assert Alvo.carregar("aws", tmp_path, {}).endpoint is None
 
 
 @pytest.mark.parametrize("ambiente", ["producao", "Producao", "produção", "prod", "", None])
 def test_aws_production_or_unknown_is_refused(tmp_path, ambiente):
     gravar(tmp_path, "aws", {"arn_maquina_saga": ARN, "ambiente": ambiente})
     with pytest.raises(AlvoNaoImplantadoError, match="make deploy ALVO=aws"):
-        Alvo.carregar("aws", tmp_path)
+        Alvo.carregar("aws", tmp_path, {})
 
 
 @pytest.mark.parametrize("desligado", [None, "", False, {}, []])
