@@ -5,6 +5,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 ALVO ?= local
+# Every system that has proofs; PROVAS="saga 3 5" narrows it.
+PROVAS ?= $(patsubst provas/%/,%,$(dir $(wildcard provas/*/p1_*.py)))
 PY := .venv/bin/python
 ENGINE := $(PY) -m engine
 
@@ -41,7 +43,7 @@ local-logs: ## Mostra o fim do registro do motor local
 deploy: setup ## Constrói e implanta com Terraform (ALVO=local|localstack|aws; aws pede confirmação)
 	@$(ENGINE) deploy --alvo $(ALVO)
 
-provas: ## Roda as provas sobre o que está implantado (ALVO=, PROVAS="1 3")
+provas: ## Roda as provas sobre o que está implantado (ALVO=, PROVAS="saga 3 5")
 	@scripts/provas.sh $(PROVAS) --alvo $(ALVO)
 
 destroy: ## Destrói o que foi implantado em ALVO

@@ -29,6 +29,6 @@ def summary(target: str = "local") -> None:
         if outputs.get(name):
             print(f"{label + ':':<12}{outputs[name]}")
     print("Faça um pedido e acompanhe:")
-    print(f"  curl -i -X POST {api}/pedidos -H 'Content-Type: application/json' -d '{json.dumps(order)}'")
-    print(f"  curl {api}/pedidos/<pedidoId>")
+    print(f"  curl -i -X POST '{api}/pedidos' -H 'Content-Type: application/json' -d '{json.dumps(order)}'")
+    print(f"  curl '{api}/pedidos/<pedidoId>'")
     print("Parar tudo: make local-down")

@@ -19,7 +19,11 @@ passo ambientes scripts/preparar.sh
 passo motor .venv/bin/python -m engine up
 passo artefato .venv/bin/python -m engine build --alvo local
 passo deploy .venv/bin/python -m engine deploy --alvo local
-passo provas scripts/provas.sh --alvo local
+sistemas=()
+for sistema in saga painel fila; do
+  if compgen -G "provas/$sistema/p*.py" >/dev/null; then sistemas+=("$sistema"); fi
+done
+passo provas scripts/provas.sh "${sistemas[@]}" --alvo local
 passo estoque .venv/bin/python -m engine semear
 
 diz "== tempos"
