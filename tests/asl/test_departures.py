@@ -18,6 +18,8 @@ from tests.asl.bench import ROOT, Fault
 from tests.asl.worlds import INITIAL_BALANCE, QUANTITY, VALUE_CENTS, World, lab_world, real_world
 
 CONFIRMED_ORDERS = 60
+# Well beyond a barrier's life, so that when one expires does not depend on how fast the test runs.
+MINUTES_BETWEEN = 10
 # More than any redrive policy of ours asks for.
 MAX_RECEIVES = 8
 
@@ -137,7 +139,7 @@ def stock_item_stays_small(world: World) -> None:
         order = first if number == 0 else world.order(sku=first["sku"], quantidade=1)
         outcome = world.run(order)
         must(outcome.order_status == "CONFIRMADO", f"order {number} is {outcome.order_status}")
-        world.write_off(order, number)
+        world.write_off(order, MINUTES_BETWEEN * number)
         sizes.append(world.item_size(first["sku"]))
     half = CONFIRMED_ORDERS // 2
     early, late = max(sizes[:half]), max(sizes[half:])
