@@ -40,3 +40,24 @@ def test_a_refused_condition_is_not_retried(world: World) -> None:
     outcome, _ = scenario.run(world)
     assert outcome.error == "DynamoDB.ConditionalCheckFailedException"
     assert [call.attempt for call in outcome.calls if call.state == "RegistrarFalhaComEstoqueLiberado"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("missing", "status"),
+    [
+        ("sku", "FALHOU_SEM_RESERVA"),
+        ("quantidade", "FALHOU_SEM_RESERVA"),
+        ("valorCentavos", "FALHOU_COMPENSADO"),
+        ("cartaoToken", "FALHOU_COMPENSADO"),
+        ("criadoEm", "REQUER_INTERVENCAO_HUMANA"),
+    ],
+)
+def test_input_without_a_field(world: World, missing: str, status: str) -> None:
+    """A path that is not there ends an execution where no Catch sees it: no state may read what no step has checked."""
+    order = world.order()
+    outcome = world.run({name: value for name, value in order.items() if name != missing})
+    assert outcome.status == "SUCCEEDED", outcome.cause
+    assert outcome.order_status == status
+    assert len(outcome.messages) == (status == "REQUER_INTERVENCAO_HUMANA")
+    assert world.paid(order) == 0
+    assert world.reserved(order) == 0 or outcome.messages
