@@ -4,11 +4,10 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
-import boto3
 import pytest
+from apoio_unit import CHAVE_GATEWAY, CREDENCIAIS_FALSAS, Contexto, cliente
 from moto import mock_aws
 
 import comum.aws
@@ -17,14 +16,6 @@ from comum.processo import esquecer
 # Powertools reads these when it is imported.
 os.environ.setdefault("POWERTOOLS_SERVICE_NAME", "cesta")
 os.environ.setdefault("POWERTOOLS_METRICS_NAMESPACE", "Cesta")
-
-CREDENCIAIS_FALSAS = {
-    "AWS_ACCESS_KEY_ID": "testing",
-    "AWS_SECRET_ACCESS_KEY": "testing",
-    "AWS_SESSION_TOKEN": "testing",
-    "AWS_DEFAULT_REGION": "sa-east-1",
-    "AWS_REGION": "sa-east-1",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -37,16 +28,6 @@ def processo_limpo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     esquecer()
     yield
     esquecer()
-
-
-@cache
-def cliente(servico: str) -> Any:
-    """One client of a service for the whole run: making one reads its service model, slower than most tests."""
-    return boto3.session.Session(
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-        region_name=CREDENCIAIS_FALSAS["AWS_DEFAULT_REGION"],
-    ).client(servico)
 
 
 @pytest.fixture
@@ -76,7 +57,6 @@ def criar_tabela(nome: str, *chaves: str) -> str:
     return nome
 
 
-CHAVE_GATEWAY = "chave-secreta-do-gateway"
 MAQUINA = "cesta-saga-pedido"
 
 
@@ -206,22 +186,6 @@ def saida(capsys: pytest.CaptureFixture[str]) -> Iterator[Saida]:
     for manipulador, fluxo in antes:
         if fluxo is not None:
             manipulador.setStream(fluxo)
-
-
-class Contexto:
-    """What the runtime passes besides the event."""
-
-    function_name = "cesta-teste"
-    aws_request_id = "11111111-2222-3333-4444-555555555555"
-    invoked_function_arn = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-teste"
-    memory_limit_in_mb = 256
-
-    def __init__(self, restante_s: float = 10) -> None:
-        self.restante_s = restante_s
-
-    def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds left of the invocation."""
-        return int(self.restante_s * 1000)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from apoio_unit import cliente
 from botocore.exceptions import ClientError
-from conftest import cliente
 
 from comum.chave_idempotencia import (
     ChaveMalformadaError,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import cliente
+from apoio_unit import cliente
 
 from comum.http_borda import ler_requisicao
 from desenhos_minimos import criar_pedido_sincrono, gateway_simulado

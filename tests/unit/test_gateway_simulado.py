@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from conftest import CHAVE_GATEWAY
+from apoio_unit import CHAVE_GATEWAY
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from conftest import CHAVE_GATEWAY, Contexto, cliente
+from apoio_unit import CHAVE_GATEWAY, Contexto, cliente
 
 from comum.erros import PedidoInvalidoError
 from comum.processo import esquecer

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from apoio_unit import CHAVE_GATEWAY
 from botocore.exceptions import ClientError
-from conftest import CHAVE_GATEWAY
 from test_pagamentos import fixa, servidor, simulado
 
 from comum import aws

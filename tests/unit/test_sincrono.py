@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from apoio_unit import cliente
 from botocore import xform_name
 from botocore.exceptions import ClientError
-from conftest import cliente
 from test_pagamentos import responder, servidor
 
 from comum.erros import PedidoInvalidoError
