@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from apoio_unit import CHAVE_GATEWAY, CREDENCIAIS_FALSAS, Contexto, cliente
 from moto import mock_aws
 
 import comum.aws
 from comum.processo import esquecer
+from tests.unit.apoio_unit import CHAVE_GATEWAY, CREDENCIAIS_FALSAS, Contexto, cliente
 
 # Powertools reads these when it is imported.
 os.environ.setdefault("POWERTOOLS_SERVICE_NAME", "cesta")

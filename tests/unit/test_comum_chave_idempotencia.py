@@ -4,7 +4,6 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from apoio_unit import cliente
 from botocore.exceptions import ClientError
 
 from comum.chave_idempotencia import (
@@ -16,6 +15,7 @@ from comum.chave_idempotencia import (
     ler_chave,
 )
 from comum.http_borda import ProblemaHttp, RequisicaoHttp, RespostaHttp, resposta_json
+from tests.unit.apoio_unit import cliente
 
 
 class Relogio:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import yaml
-from apoio_unit import cliente
 
 from comum.http_borda import ler_requisicao
 from desenhos_minimos import criar_pedido_sincrono, gateway_simulado
@@ -15,6 +14,7 @@ from fila.modelos import MensagemDePedido, NovoPedido
 from pagamentos import cobrar_pagamento, estornar_pagamento
 from painel.transicao import ler_transicao
 from pedidos import confirmar_pedido, consultar_pedido, criar_pedido, iniciar_saga
+from tests.unit.apoio_unit import cliente
 
 RAIZ = Path(__file__).resolve().parents[2]
 

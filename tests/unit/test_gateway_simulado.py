@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from apoio_unit import CHAVE_GATEWAY
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from comum.http_borda import ProblemaHttp
 from desenhos_minimos import gateway_simulado
 from desenhos_minimos.gateway_regras import Gateway, PedidoDeCobranca, PedidoDeEstorno
 from desenhos_minimos.gateway_tabela import TabelaGateway
+from tests.unit.apoio_unit import CHAVE_GATEWAY
 
 TOKEN = "cesta-cobranca-P1"
 ESTORNO = "cesta-estorno-P1"

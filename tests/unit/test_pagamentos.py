@@ -11,7 +11,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from apoio_unit import CHAVE_GATEWAY, Contexto, cliente
 
 from comum.erros import PedidoInvalidoError
 from comum.processo import esquecer
@@ -26,6 +25,7 @@ from pagamentos.erros import (
     GatewayIndisponivelError,
     RespostaInesperadaGatewayError,
 )
+from tests.unit.apoio_unit import CHAVE_GATEWAY, Contexto, cliente
 
 Atendimento = Callable[[BaseHTTPRequestHandler, bytes], None]
 

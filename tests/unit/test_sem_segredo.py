@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from apoio_unit import CHAVE_GATEWAY
 from botocore.exceptions import ClientError
 from test_pagamentos import fixa, servidor, simulado
 
@@ -23,6 +22,7 @@ from desenhos_minimos import criar_pedido_sincrono, gateway_simulado
 from estoque import liberar_estoque, reservar_estoque
 from pagamentos import cobrar_pagamento, estornar_pagamento
 from pedidos import confirmar_pedido, criar_pedido, iniciar_saga
+from tests.unit.apoio_unit import CHAVE_GATEWAY
 
 TOKEN = "tok-sentinela-do-cartao"
 CARTAO = "4111111111111111"

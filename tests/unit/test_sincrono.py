@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apoio_unit import cliente
 from botocore import xform_name
 from botocore.exceptions import ClientError
 from test_pagamentos import responder, servidor
 
 from comum.erros import PedidoInvalidoError
 from desenhos_minimos import criar_pedido_sincrono
+from tests.unit.apoio_unit import cliente
 
 LAMBDAS = Path(__file__).resolve().parents[2] / "lambdas"
 PEDIDO: dict[str, Any] = {
