@@ -107,8 +107,9 @@ run "valores_exatos" {
     condition = (
       aws_cloudwatch_metric_alarm.duracao_p99.metric_name == "ExecutionTime"
       && aws_cloudwatch_metric_alarm.duracao_p99.extended_statistic == "p99"
+      && aws_cloudwatch_metric_alarm.duracao_p99.evaluate_low_sample_count_percentiles == "evaluate"
     )
-    error_message = "The slow-saga alarm reads the p99 of ExecutionTime."
+    error_message = "The slow-saga alarm reads the p99 of ExecutionTime, also with the few samples of an ordinary day."
   }
 
   assert {

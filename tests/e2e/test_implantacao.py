@@ -43,10 +43,8 @@ def test_a_second_plan_changes_nothing(alvo: Alvo, terraform: Terraform) -> None
         runtime=plano.runtime, architecture=plano.architecture, artifact=target_dir(ALVO) / "artefato.zip"
     )
 
-    feito = _chamar(
-        terraform, "plan", "-detailed-exitcode", "-no-color", "-input=false", "-lock=false", f"-state={terraform.state}",
-        *argumentos,
-    )  # fmt: skip
+    estado = f"-state={terraform.state}"
+    feito = _chamar(terraform, "plan", "-detailed-exitcode", "-no-color", "-lock=false", estado, *argumentos)
 
     assert feito.returncode == 0, feito.stdout[-3000:] + feito.stderr[-2000:]
 
