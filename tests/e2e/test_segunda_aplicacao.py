@@ -21,6 +21,7 @@ def test_a_second_plan_is_empty(alvo, capsys):
         terraform.run(
             "plan",
             "-detailed-exitcode",
+            "-parallelism=20",
             "-lock=false",
             "-no-color",
             f"-state={terraform.state}",
