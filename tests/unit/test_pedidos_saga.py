@@ -11,8 +11,9 @@ from comum.contrato import EntradaSaga, ler
 from comum.erros import PedidoInvalidoError
 from comum.processo import esquecer
 from pedidos import confirmar_pedido, iniciar_saga
-from pedidos.erros import ConfirmacaoForcadaAFalharError, ConfirmacaoRecusadaError
+from pedidos.erros import ConfirmacaoForcadaAFalharError, ConfirmacaoRecusadaError, PedidoDivergenteError
 from pedidos.maquina_saga import MaquinaSaga
+from pedidos.repositorio import RepositorioPedidos
 
 PEDIDO: dict[str, Any] = {
     "pedidoId": "P1",
@@ -125,6 +126,17 @@ def test_same_id_with_other_content_fails_its_item_only(sistema: Any, saida: Any
     assert sistema.pedido("P1")["quantidade"]["N"] == "2"
     erros = [linha for linha in saida.linhas() if linha["level"] == "ERROR"]
     assert [erro["erro"] for erro in erros] == ["PedidoDivergenteError"]
+
+
+@pytest.mark.parametrize("campo", ["sku", "quantidade", "valorCentavos", "criadoEm"])
+def test_recorded_order_refuses_other_content_before_any_execution_exists(sistema: Any, campo: str) -> None:
+    repositorio = RepositorioPedidos(sistema.dynamodb, "cesta-pedidos")
+    outro = {"sku": "OUTRO", "quantidade": 3, "valorCentavos": 1, "criadoEm": "2026-03-01T12:00:00.001Z"}
+    assert repositorio.registrar_recebido(ler(EntradaSaga, PEDIDO), "IniciarSaga")
+    with pytest.raises(PedidoDivergenteError) as recusa:
+        repositorio.registrar_recebido(ler(EntradaSaga, PEDIDO | {campo: outro[campo]}), "IniciarSaga")
+    assert recusa.value.detalhes["campo"] == campo
+    assert not repositorio.registrar_recebido(ler(EntradaSaga, PEDIDO), "IniciarSaga")
 
 
 def test_crash_between_record_and_start_is_repaired_by_the_retry(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
