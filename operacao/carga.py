@@ -226,6 +226,40 @@ class Carga:
         )
         medida.saldo_final = int(estoque["Item"]["saldo"]["N"])
 
+    def _pedidos_de(self, medida: Medida) -> list[str]:
+        paginas = self._ddb.get_paginator("scan").paginate(
+            TableName=self.alvo.saida("tabelas_fila")["efeitos"],
+            ConsistentRead=True,
+            ProjectionExpression="pedidoId",
+            FilterExpression="itemId = :item",
+            ExpressionAttributeValues={":item": {"S": medida.item}},
+        )
+        return [item["pedidoId"]["S"] for pagina in paginas for item in pagina["Items"]]
+
+    def cobrancas(self, medida: Medida) -> tuple[int, int]:
+        """Charges approved for this load's orders in the stand-in's ledger, and for how many distinct orders."""
+        pedidos = set(self._pedidos_de(medida))
+        paginas = self._ddb.get_paginator("query").paginate(
+            TableName=self.alvo.variavel(FUNCAO_DO_GATEWAY, "TABELA_GATEWAY"),
+            KeyConditionExpression="pk = :m",
+            FilterExpression="movimento = :aprovada",
+            ProjectionExpression="pedidoId",
+            ExpressionAttributeValues={":m": {"S": "MOVIMENTOS"}, ":aprovada": {"S": "COBRANCA_APROVADA"}},
+            ConsistentRead=True,
+        )
+        cobradas = [i["pedidoId"]["S"] for pagina in paginas for i in pagina["Items"] if i["pedidoId"]["S"] in pedidos]
+        return len(cobradas), len(set(cobradas))
+
+    def apagar(self, medida: Medida) -> None:
+        """Remove this load's orders and stock item (what it left in the stand-in's ledger stays: it is a ledger)."""
+        tabelas = self.alvo.saida("tabelas_fila")
+        pedidos = self._pedidos_de(medida)
+        for tabela, chave in (("efeitos", "pedidoId"), ("processados", "PedidoId")):
+            for inicio in range(0, len(pedidos), 25):
+                lote = [{"DeleteRequest": {"Key": {chave: {"S": p}}}} for p in pedidos[inicio : inicio + 25]]
+                self._ddb.batch_write_item(RequestItems={tabelas[tabela]: lote})
+        self._ddb.delete_item(TableName=tabelas["estoque"], Key={"itemId": {"S": medida.item}})
+
     @contextmanager
     def atraso_do_gateway(self, atraso_ms: int) -> Iterator[None]:
         """The stand-in takes ``atraso_ms`` to decide a charge, and afterwards what it took before."""

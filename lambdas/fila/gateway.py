@@ -73,11 +73,11 @@ class ContaDaLoja:
         raise CobrancaMalFormadaError("answer outside the gateway's contract", status=resposta.status)
 
     def consultar(self, pedido_id: str) -> Aprovada | Recusada | None:
-        """Look the order's charge up by its key; None when the gateway has none.
+        """Look the order's charge up by its key; None when the gateway has no final word on it.
 
         Raises
         ------
-        CobrancaSemRespostaError, CobrancaEmAndamentoError, CobrancaMalFormadaError
+        CobrancaSemRespostaError, CobrancaMalFormadaError
             Not known now; nothing was asked to be charged.
         """
         resposta = self._transporte("GET", f"/cobrancas/{chave_da_cobranca(pedido_id)}", None, None)
@@ -87,8 +87,10 @@ class ContaDaLoja:
                 return _aprovada(resposta.corpo, 200)
             case 200, ("RECUSADA" | "ESTORNADA") as situacao:
                 return Recusada(situacao)
+            # No final word, and whoever was deciding may be dead: charging again with the key either takes the
+            # decision over or is told to wait.
             case 200, "EM_ANDAMENTO":
-                raise CobrancaEmAndamentoError("charge in progress at the gateway")
+                return None
             # A bare 404 may be a wrong address: only the gateway's own word says that nothing was charged.
             case 404, "COBRANCA_INEXISTENTE":
                 return None

@@ -30,7 +30,7 @@ from fila.processados import TabelaDeProcessados
 from tests.models.mapeamento_sqs import FilaSQS, Handler, Interrompido, MapeamentoSQS, Mensagem, RelogioSimulado
 
 Acao = Literal["morre", "duplicata", "zumbi"]
-Tropeco = Literal["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado"]
+Tropeco = Literal["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado", "abandonada"]
 SALDO = 1000
 
 
@@ -100,6 +100,7 @@ class GatewayFalso:
         self.tropecos = {p.id: list(p.tropecos) for p in pedidos.values()}
         self.resultados: dict[str, RespostaJson] = {}
         self.movimentos: list[tuple[str, int]] = []
+        self.abandonadas: set[str] = set()  # keys whose look-up says "in progress" until charged again
         self.erros_guardados: set[str] = set()  # keys whose every charge answers 500, as Stripe replays a stored one
 
     def __call__(self, metodo: str, caminho: str, corpo: dict[str, Any] | None, chave: str | None) -> RespostaJson:
@@ -119,7 +120,10 @@ class GatewayFalso:
         tropeco = pendentes.pop(0) if pendentes else None
         if tropeco == "em_andamento":
             return RespostaJson(409, {"codigo": "EM_ANDAMENTO"})
-        if tropeco == "mudo_antes":
+        self.abandonadas.discard(chave)
+        if tropeco == "abandonada":
+            self.abandonadas.add(chave)
+        if tropeco in ("mudo_antes", "abandonada"):
             raise CobrancaSemRespostaError("no answer", motivo="PRAZO")
         if self.sem_chave or chave not in self.resultados:
             if corpo["cartaoToken"] == "tok-recusa":
@@ -134,7 +138,10 @@ class GatewayFalso:
         return self.resultados[chave]
 
     def _consultar(self, caminho: str) -> RespostaJson:
-        guardada = self.resultados.get(caminho.rsplit("/", 1)[-1])
+        chave = caminho.rsplit("/", 1)[-1]
+        if chave in self.abandonadas:
+            return RespostaJson(200, {"status": "EM_ANDAMENTO"})
+        guardada = self.resultados.get(chave)
         if guardada is None:
             return RespostaJson(404, {"status": 404, "codigo": "COBRANCA_INEXISTENTE"})
         return RespostaJson(200, guardada.corpo if guardada.status == 201 else {"status": "RECUSADA"})

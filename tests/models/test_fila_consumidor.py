@@ -127,7 +127,7 @@ def test_gateway_without_keys_would_charge_twice(criar: CRIADOR) -> None:
     assert len(mundo.gateway.movimentos) == 2
 
 
-@pytest.mark.parametrize("tropeco", ["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado"])
+@pytest.mark.parametrize("tropeco", ["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado", "abandonada"])
 def test_gateway_stumble_is_retried_with_the_same_key(criar: CRIADOR, tropeco: Any) -> None:
     mundo = criar([pedido(1, tropecos=(tropeco, tropeco))])
     mundo.enviar_pedidos()
@@ -146,7 +146,7 @@ pedidos_do_plano = st.lists(
         item=st.sampled_from(["ITEM-1", "ITEM-2"]),
         recusado=st.booleans(),
         tropecos=st.lists(
-            st.sampled_from(["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado"]), max_size=1
+            st.sampled_from(["mudo_antes", "mudo_depois", "em_andamento", "erro_guardado", "abandonada"]), max_size=1
         ).map(tuple),
         vezes=st.integers(1, 2),
     ),

@@ -59,6 +59,7 @@ def test_what_is_not_a_final_word(status: int, corpo: dict[str, Any], erro: type
         (200, {"status": "RECUSADA"}, Recusada("RECUSADA")),
         (200, {"status": "ESTORNADA", "idTransacao": "t"}, Recusada("ESTORNADA")),
         (404, {"status": 404, "codigo": "COBRANCA_INEXISTENTE"}, None),
+        (200, {"status": "EM_ANDAMENTO"}, None),  # whoever was deciding may be dead: charging again tells
     ],
 )
 def test_what_a_look_up_answers(status: int, corpo: dict[str, Any], esperado: Any) -> None:
@@ -69,7 +70,6 @@ def test_what_a_look_up_answers(status: int, corpo: dict[str, Any], esperado: An
     ("status", "corpo", "erro"),
     [
         (404, {"message": "Not Found"}, CobrancaMalFormadaError),  # a wrong address must not read as "nothing charged"
-        (200, {"status": "EM_ANDAMENTO"}, CobrancaEmAndamentoError),
         (200, {}, CobrancaMalFormadaError),
     ],
 )
@@ -145,4 +145,25 @@ def test_error_stored_under_the_key_is_seen_through_by_looking_up(simulado: Cont
         with pytest.raises(CobrancaSemRespostaError):
             simulado.cobrar(PEDIDO, "erro-apos-cobrar", 1990)
     assert isinstance(simulado.consultar(PEDIDO), Aprovada)
+    assert movimentos() == 1
+
+
+def test_charge_abandoned_half_way_is_taken_over(simulado: ContaDaLoja, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gateway died while deciding: its look-up says "in progress" for ever; only a new charge gets an answer."""
+    with monkeypatch.context() as morte:
+
+        def morrer(*_: object, **__: object) -> None:
+            raise TimeoutError
+
+        morte.setattr(gateway_simulado.TabelaGateway, "decidir", morrer)
+        with pytest.raises(TimeoutError):
+            simulado.cobrar(PEDIDO, "loja-1", 1990)
+    boto3.client("dynamodb").update_item(
+        TableName="gateway",
+        Key={"pk": {"S": f"COBRANCA#fila-cobranca-{PEDIDO}"}, "sk": {"S": "COBRANCA"}},
+        UpdateExpression="SET posse = :passado",
+        ExpressionAttributeValues={":passado": {"N": "1"}},
+    )
+    assert simulado.consultar(PEDIDO) is None
+    assert isinstance(simulado.cobrar(PEDIDO, "loja-1", 1990), Aprovada)
     assert movimentos() == 1
