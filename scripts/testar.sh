@@ -16,7 +16,7 @@ engine deploy --alvo local
 
 # Cheapest first: a wrong rule shows before the engine is asked anything.
 niveis=()
-for nivel in unit asl models faults infra e2e; do
+for nivel in unit asl models faults infra browser e2e; do
   if compgen -G "tests/$nivel/test_*.py" >/dev/null; then niveis+=("tests/$nivel"); fi
 done
 TF_CLI_CONFIG_FILE="$(engine terraform-rc)" .venv/bin/python -m pytest -q -m "e2e or not e2e" "${niveis[@]}" "$@"

@@ -7,6 +7,7 @@ which holds them for 24 hours. With an S3 destination the object carries the rec
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
@@ -29,6 +30,9 @@ Registro = Mapping[str, Any]
 Desfecho = Literal["reprocessada", "vencida", "falhou", "invalida"]
 # GetRecords may answer empty pages while it walks a shard; an open shard never ends, so empty pages are counted.
 _PAGINAS_VAZIAS = 20
+# The API refuses a shorter one before asking:
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetShardIterator.html
+_SEQUENCIA = re.compile(r"[0-9]{21,40}\Z")
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,8 @@ def _ler_faixa(conteudo: dict[str, Any]) -> Faixa:
         info = DynamoDBStreamLambdaOnFailureDestinationModel.model_validate(conteudo).ddb_stream_batch_info
     except ValidationError:
         raise MensagemInvalidaError("DDBStreamBatchInfo does not have the documented shape") from None
-    if not (info.start_sequence_number.isdecimal() and info.end_sequence_number.isdecimal()):
-        raise MensagemInvalidaError("sequence numbers are not decimal")
+    if not (_SEQUENCIA.match(info.start_sequence_number) and _SEQUENCIA.match(info.end_sequence_number)):
+        raise MensagemInvalidaError("sequence numbers are not 21 to 40 digits")
     return Faixa(info.stream_arn, info.shard_id, info.start_sequence_number, info.end_sequence_number)
 
 

@@ -20,6 +20,7 @@ retencao_logs_dias = 1
 painel = {
   habilitar_login          = false
   alarme_consumidor_parado = false
+  stream_por_curinga       = true
 }
 
 # Two cores: the consumer keeps a pace that leaves the API its own.

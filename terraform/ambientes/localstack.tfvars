@@ -20,4 +20,5 @@ retencao_logs_dias = 1
 painel = {
   habilitar_login          = false
   alarme_consumidor_parado = false
+  stream_por_curinga       = true
 }

@@ -16,6 +16,17 @@ from provas.alvo import Alvo
 
 # Written by the Lambda service itself, outside the function's code; the local engine does not check them.
 FORA_DO_MOTOR = ("logs:", "xray:")
+# Used by a stream mapping with the function's role, which the local engine does not check: the plan's test reads them.
+DO_MAPEAMENTO = {
+    ("ConsumidorPedidos", acao)
+    for acao in (
+        "dynamodb:DescribeStream",
+        "dynamodb:GetRecords",
+        "dynamodb:GetShardIterator",
+        "dynamodb:ListStreams",
+        "sqs:SendMessage",
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,7 @@ def permissoes(alvo: Alvo) -> list[Permissao]:
             documento = ler(alvo, papel, politica)
             for i, sentenca in enumerate(documento["Statement"]):
                 for acao in _lista(sentenca["Action"]):
-                    if not acao.startswith(FORA_DO_MOTOR):
+                    if not acao.startswith(FORA_DO_MOTOR) and (funcao, acao) not in DO_MAPEAMENTO:
                         recurso = _lista(sentenca["Resource"])[0].split(":", 5)[-1]
                         achadas.append(Permissao(funcao, acao, recurso, papel, politica, i))
     return achadas

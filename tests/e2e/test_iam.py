@@ -7,6 +7,7 @@ function works by a permission nobody wrote down.
 from __future__ import annotations
 
 import pytest
+import sondas_painel  # noqa: F401 - registers its probes
 import sondas_saga  # noqa: F401 - registers its probes
 from permissoes import SONDAS, Permissao, permissoes, sem, sonda_de
 
@@ -15,7 +16,14 @@ from provas.alvo import Alvo
 pytestmark = pytest.mark.e2e
 
 # Systems whose probes are written: their functions' names begin so.
-COM_SONDAS = ("cesta-",)
+COM_SONDAS = (
+    "cesta-",
+    "ffv-lab-consumidor-pedidos",
+    "ffv-lab-painel-",
+    "ffv-lab-polling-",
+    "ffv-lab-reconciliar-",
+    "ffv-lab-reprocessar-",
+)
 
 
 @pytest.fixture(scope="module")

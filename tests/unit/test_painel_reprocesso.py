@@ -205,9 +205,10 @@ def test_mensagem_de_outra_forma_e_recusada_e_fica(fila: str, com_stream: Callab
     assert na_fila(fila) == 1
 
 
-def test_numeros_que_nao_sao_numeros() -> None:
+@pytest.mark.parametrize("numero", ["; drop", "123", "1" * 41, "١" * 21])
+def test_numeros_que_nao_sao_numeros(numero: str) -> None:
     mensagem = descartado(registros_de(MUDANCAS))
-    mensagem["DDBStreamBatchInfo"]["startSequenceNumber"] = "; drop"
+    mensagem["DDBStreamBatchInfo"]["startSequenceNumber"] = numero
     with pytest.raises(MensagemInvalidaError):
         ler_mensagem(json.dumps(mensagem))
 

@@ -12,11 +12,6 @@ locals {
     acoes    = ["sns:Publish"]
     recursos = [aws_sns_topic.reposicao.arn]
   }
-  ler_stream = {
-    sid      = "LerStream"
-    acoes    = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"]
-    recursos = [local.origem.arn_stream]
-  }
 }
 
 module "consumidor" {
@@ -36,7 +31,11 @@ module "consumidor" {
   recurso_curinga_justificado = "dynamodb:ListStreams takes no resource"
   permissoes = concat(
     [
-      local.ler_stream,
+      {
+        sid      = "LerStream"
+        acoes    = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"]
+        recursos = [local.origem.arn_stream]
+      },
       # ListStreams takes no resource: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
       { sid = "ListarStreams", acoes = ["dynamodb:ListStreams"], recursos = ["*"] },
       local.escrever_painel,
@@ -98,10 +97,15 @@ module "reprocessar" {
     URL_DLQ_CONSUMIDOR   = aws_sqs_queue.dlq.url
   }
 
+  recurso_curinga_justificado = !var.stream_por_curinga ? null : "the local engine checks the Streams API against *, whatever stream is named"
   permissoes = concat(
     [
       # The message says which shard and from where: the stream itself is never described.
-      merge(local.ler_stream, { acoes = ["dynamodb:GetRecords", "dynamodb:GetShardIterator"] }),
+      {
+        sid      = "LerStream"
+        acoes    = ["dynamodb:GetRecords", "dynamodb:GetShardIterator"]
+        recursos = [var.stream_por_curinga ? "*" : local.origem.arn_stream]
+      },
       local.escrever_painel,
       local.avisar_reposicao,
       { sid = "TirarDaFila", acoes = ["sqs:DeleteMessage", "sqs:ReceiveMessage"], recursos = [aws_sqs_queue.dlq.arn] },

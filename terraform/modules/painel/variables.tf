@@ -119,3 +119,14 @@ variable "chave_kms_alertas" {
   default     = null
   nullable    = true
 }
+
+variable "stream_por_curinga" {
+  description = "Grant the stream's reading on * to ffv-lab-reprocessar-dlq: only for an engine that does not resolve a stream's ARN."
+  type        = bool
+  default     = false
+
+  validation {
+    condition     = !var.stream_por_curinga || contains(["local", "localstack"], var.contexto.ambiente)
+    error_message = "stream_por_curinga is for local engines only: an account grants the one stream."
+  }
+}
