@@ -104,6 +104,7 @@ module "reprocessar" {
       {
         sid      = "LerStream"
         acoes    = ["dynamodb:GetRecords", "dynamodb:GetShardIterator"]
+        # The wildcard is for local engines alone, which do not resolve the stream's ARN; see the variable.
         recursos = [var.stream_por_curinga ? "*" : local.origem.arn_stream]
       },
       local.escrever_painel,
