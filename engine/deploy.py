@@ -8,6 +8,7 @@ import time
 
 from engine import motor
 from engine.build import BuildPlan, build
+from engine.localstack import processo as localstack
 from engine.settings import EngineError, EngineSettings, shown
 from engine.terraform import Terraform
 
@@ -31,6 +32,8 @@ def _confirm(question: str) -> None:
 def _require_reachable(target: str, settings: EngineSettings) -> None:
     if target == "local" and motor.health(settings) is None:
         raise EngineError(f"o motor local não responde em {settings.endpoint}; rode make local-up.")
+    if target == "localstack" and localstack.health() is None:
+        raise EngineError(f"o LocalStack não responde em {settings.endpoint_of(target)}; rode make localstack-up.")
 
 
 def deploy(target: str, settings: EngineSettings) -> None:

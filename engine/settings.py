@@ -11,6 +11,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.localstack import endereco
+
 ROOT = Path(__file__).resolve().parent.parent
 TARGETS = ("local", "localstack", "aws")
 
@@ -94,9 +96,19 @@ class EngineSettings:
         return f"http://127.0.0.1:{self.port}"
 
     def endpoint_of(self, target: str) -> str:
-        """Base URL of a target without an account: this engine, or a LocalStack somewhere else."""
-        elsewhere = os.environ.get("CESTA_LOCALSTACK_ENDPOINT", "").strip()
-        return elsewhere.rstrip("/") if target == "localstack" and elsewhere else self.endpoint
+        """Base URL of a target without an account: this engine, or LocalStack (see ``engine.localstack.endereco``).
+
+        Raises
+        ------
+        EngineError
+            If the variable that names LocalStack's port holds something else.
+        """
+        if target == "localstack":
+            try:
+                return endereco.endpoint()
+            except ValueError as error:
+                raise EngineError(str(error)) from None
+        return self.endpoint
 
     @property
     def state_dir(self) -> Path:

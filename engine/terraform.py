@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.localstack import endereco
 from engine.settings import ROOT, EngineError, EngineSettings, build_root, shown, target_dir
 
 CONFIGURATION = ROOT / "terraform"
@@ -228,7 +229,12 @@ class Terraform:
         if self.target == "aws":
             arguments += [f"-var=runtime={runtime}", f"-var=arquitetura={architecture}"]
         else:
-            arguments.append(f"-var=prefixo_url_api={self.settings.endpoint_of(self.target)}/_aws/execute-api")
+            endpoint = self.settings.endpoint_of(self.target)
+            if self.target == "local":
+                arguments.append(f"-var=prefixo_url_api={endpoint}/_aws/execute-api")
+            elif endereco.do_usuario() is None:
+                # Our own LocalStack answers function URLs by path; one in Docker has names for them.
+                arguments.append(f"-var=prefixo_url_funcao={endpoint}/_cesta/funcao")
         return arguments
 
     def outputs(self) -> dict[str, object]:

@@ -15,6 +15,7 @@ import urllib3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from engine.localstack import endereco
 from provas.erros import AlvoNaoImplantadoError, SaidaAusenteError
 
 ALVOS = ("local", "localstack", "aws")
@@ -148,8 +149,10 @@ class Alvo:
         if servico not in self._clientes:
             credenciais = {}
             if self.endpoint:
-                # Never the developer's own: an engine has no use for them.
-                credenciais = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
+                credenciais = {
+                    "aws_access_key_id": os.environ.get("AWS_ACCESS_KEY_ID", "test"),
+                    "aws_secret_access_key": os.environ.get("AWS_SECRET_ACCESS_KEY", "test"),
+                }
             tentativas = 0 if servico == "lambda" else 4
             sessao: Any = boto3  # its stubs know each service by a literal, not by a variable
             self._clientes[servico] = sessao.client(
@@ -188,14 +191,7 @@ def _endpoint(nome: str, env: Mapping[str, str]) -> str | None:
         return None
     if nome == "local":
         return f"http://127.0.0.1:{env.get('CESTA_PORTA_MOTOR') or '4566'}"
-    for variavel in ("CESTA_URL_LOCALSTACK", "CESTA_LOCALSTACK_ENDPOINT", "LOCALSTACK_ENDPOINT"):
-        if env.get(variavel):
-            return env[variavel].rstrip("/")
-    if env.get("CESTA_PORTA_MOTOR"):
-        return f"http://127.0.0.1:{env['CESTA_PORTA_MOTOR']}"
-    from localstack_client.config import get_service_endpoint  # type: ignore[import-untyped]
-
-    return str(get_service_endpoint("sts"))
+    return endereco.endpoint(env)
 
 
 def _recusar_producao(saidas: Mapping[str, Any]) -> None:
@@ -216,5 +212,5 @@ def _recusar_producao(saidas: Mapping[str, Any]) -> None:
 def _como_implantar(nome: str) -> str:
     return {
         "local": "make local-up deploy",
-        "localstack": "make local-up deploy ALVO=localstack",
+        "localstack": "make localstack-up deploy ALVO=localstack",
     }.get(nome, f"make deploy ALVO={nome}")

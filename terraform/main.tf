@@ -33,6 +33,8 @@ locals {
     nivel_log          = var.nivel_log
     retencao_logs_dias = var.retencao_logs_dias
     exigir_tls         = var.exigir_tls
+    habilitar_api_http = var.habilitar_api_http
+    prefixo_url_funcao = var.prefixo_url_funcao
   }
 }
 

@@ -40,6 +40,8 @@ module "api" {
 
   nome               = "cesta-pedidos"
   prefixo_url        = var.prefixo_url_api
+  habilitar_api_http = var.habilitar_api_http
+  prefixo_url_funcao = var.prefixo_url_funcao
   retencao_logs_dias = var.retencao_logs_dias
   limite_requisicoes = var.limite_requisicoes
 

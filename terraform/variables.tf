@@ -34,6 +34,24 @@ variable "prefixo_url_api" {
   nullable    = true
 }
 
+variable "habilitar_api_http" {
+  description = "Whether HTTP APIs are made. false only where the target has none: an API of one function is then that function's URL."
+  type        = bool
+  default     = true
+
+  validation {
+    condition     = var.habilitar_api_http || var.ambiente == "localstack"
+    error_message = "habilitar_api_http is false only in ambiente localstack: a function's URL has neither throttling nor an authorizer."
+  }
+}
+
+variable "prefixo_url_funcao" {
+  description = "Base of function URLs where they do not resolve by host name (<prefix>/<function name>); null on AWS."
+  type        = string
+  default     = null
+  nullable    = true
+}
+
 variable "exigir_tls" {
   description = "Whether queues, topic and bucket refuse requests without TLS; false only where the endpoint speaks plain HTTP."
   type        = bool

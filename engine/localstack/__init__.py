@@ -2,9 +2,9 @@
 
 ``python -m engine.localstack setup|up|down|status``. Two ways, chosen by what is there:
 
-- CESTA_LOCALSTACK_ENDPOINT is set: a LocalStack that is already running (licensed or not) is used as it is;
+- CESTA_URL_LOCALSTACK or LOCALSTACK_AUTH_TOKEN is set: a LocalStack that the user runs is used as it is;
 - otherwise the pinned core is installed in ``.venvs/localstack`` and started as a process of this machine.
 
-``preparo`` finds the interpreter and Java and installs, ``processo`` starts and stops, ``plugin`` is installed into the
-engine's environment and makes functions and tables run there.
+``endereco`` says where it is, ``preparo`` finds the interpreter and Java and installs, ``processo`` starts and stops,
+``plugin`` is installed into the engine's environment and makes functions and tables run there.
 """

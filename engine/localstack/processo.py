@@ -18,9 +18,11 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.localstack.preparo import ROOT, PreparoError, Tools, find_java, find_python, find_runtime_python, prepare
+from engine.localstack import endereco
+from engine.localstack.preparo import PreparoError, Tools, find_java, find_python, find_runtime_python, prepare
+from engine.settings import build_root, shown
 
-STATE = ROOT / "build" / "localstack" / "motor"
+STATE = build_root() / "localstack" / "motor"
 PID_FILE = STATE / "pid"
 LOG_FILE = STATE / "localstack.log"
 FILES = STATE / "arquivos"
@@ -33,25 +35,25 @@ class MotorError(Exception):
 
 
 def port() -> int:
-    """Port of the engine: CESTA_PORTA_MOTOR, else 4566.
+    """Port of the engine.
 
     Raises
     ------
-    MotorError: not a number between 1 and 65535.
+    MotorError: CESTA_PORTA_LOCALSTACK is not a port.
     """
-    text = os.environ.get("CESTA_PORTA_MOTOR", "4566")
-    if not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise MotorError(f"CESTA_PORTA_MOTOR deve ser uma porta entre 1 e 65535; veio {text!r}.")
-    return int(text)
+    try:
+        return endereco.porta()
+    except ValueError as error:
+        raise MotorError(str(error)) from None
 
 
 def external_endpoint() -> str | None:
-    """Address of a LocalStack the user already runs (CESTA_LOCALSTACK_ENDPOINT), or ``None``."""
-    return os.environ.get("CESTA_LOCALSTACK_ENDPOINT") or None
+    """Address of a LocalStack the user already runs, or ``None``."""
+    return endereco.do_usuario()
 
 
 def endpoint() -> str:
-    return (external_endpoint() or f"http://127.0.0.1:{port()}").rstrip("/")
+    return external_endpoint() or f"http://127.0.0.1:{port()}"
 
 
 def _get(url: str) -> tuple[int, bytes]:
@@ -84,7 +86,7 @@ def _pid() -> int | None:
 
 def _environment(tools: Tools) -> dict[str, str]:
     """The engine's whole environment; each variable is documented by LocalStack unless it starts with CESTA_."""
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    region = os.environ.get("CESTA_REGIAO") or "sa-east-1"
     tmp = FILES / "tmp"
     tmp.mkdir(parents=True, exist_ok=True)
     return {
@@ -103,7 +105,8 @@ def _environment(tools: Tools) -> dict[str, str]:
         "PROVIDER_OVERRIDE_DYNAMODB": "v2",
         "PROVIDER_OVERRIDE_DYNAMODBSTREAMS": "v2",
         "DYNAMODB_IN_MEMORY": "1",
-        "SQS_ENDPOINT_STRATEGY": "path",
+        # The provider takes only <host>/<account>/<queue> for a queue URL.
+        "SQS_ENDPOINT_STRATEGY": "off",
         # AWS pushes queue metrics each minute; shorter here only shortens the waiting of a proof.
         "SQS_CLOUDWATCH_METRICS_REPORT_INTERVAL": os.environ.get("CESTA_METRICAS_FILA_S", "10"),
         "LAMBDA_RUNTIME_EXECUTOR": "processo",
@@ -111,6 +114,7 @@ def _environment(tools: Tools) -> dict[str, str]:
         "CESTA_PYTHON_RUNTIME": str(tools.runtime_python),
         "CESTA_DYNAMODB_LOCAL": str(tools.dynamodb),
         "CESTA_JAVA": str(tools.java),
+        "CESTA_ESCALA_ALARMES_LOCALSTACK": os.environ.get("CESTA_ESCALA_ALARMES_LOCALSTACK", "0.1"),
         "DEBUG": os.environ.get("DEBUG", "0"),
     }
 
@@ -133,15 +137,15 @@ def up() -> str:
     """
     if external_endpoint():
         if health() is None:
-            raise MotorError(
-                f"Nenhum LocalStack responde em {endpoint()}: suba o seu ou remova CESTA_LOCALSTACK_ENDPOINT."
-            )
+            raise MotorError(f"Nenhum LocalStack responde em {endpoint()}: suba o seu ou remova CESTA_URL_LOCALSTACK.")
         return endpoint()
     if _pid() and health() is not None:
         return endpoint()
     tools = prepare()
     if _port_taken():
-        raise MotorError(f"A porta {port()} já está ocupada: pare quem a usa ou escolha outra em CESTA_PORTA_MOTOR.")
+        raise MotorError(
+            f"A porta {port()} já está ocupada: pare quem a usa ou escolha outra em CESTA_PORTA_LOCALSTACK."
+        )
     down()
     STATE.mkdir(parents=True, exist_ok=True)
     environment = _environment(tools)
@@ -169,21 +173,22 @@ def _wait_usable(process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_LIMIT_S
     while health() is None:
         if process.poll() is not None:
-            raise MotorError(
-                f"O LocalStack terminou ao subir (status {process.returncode}); veja {_relative(LOG_FILE)}."
-            )
+            raise MotorError(f"O LocalStack terminou ao subir (status {process.returncode}); veja {shown(LOG_FILE)}.")
         if time.monotonic() > deadline:
-            raise MotorError(f"O LocalStack não respondeu em {START_LIMIT_S} s; veja {_relative(LOG_FILE)}.")
+            raise MotorError(f"O LocalStack não respondeu em {START_LIMIT_S} s; veja {shown(LOG_FILE)}.")
         time.sleep(0.3)
     # The engine only logs a plugin that fails to load. This route exists only when ours did.
-    while _get(f"{endpoint()}/_cesta/pronto")[0] != 200:
+    while not _plugin_in_place():
         if time.monotonic() > deadline:
-            raise MotorError(f"O LocalStack subiu sem o plugin do projeto; veja {_relative(LOG_FILE)}.")
+            raise MotorError(f"O LocalStack subiu sem o plugin do projeto; veja {shown(LOG_FILE)}.")
         time.sleep(0.3)
 
 
-def _relative(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+def _plugin_in_place() -> bool:
+    try:
+        return _get(f"{endpoint()}/_cesta/pronto")[0] == 200
+    except OSError:
+        return False
 
 
 def _group_members(group: int) -> list[int]:
@@ -243,6 +248,9 @@ def down() -> bool:
             raise MotorError(f"Há processos do LocalStack que não terminaram (grupo {group}); encerre-os à mão.")
     shutil.rmtree(FILES, ignore_errors=True)
     PID_FILE.unlink(missing_ok=True)
+    # What Terraform made there went with the engine's memory: its state would only mislead the next deploy.
+    for name in ("terraform.tfstate", "terraform.tfstate.backup", ".terraform.tfstate.lock.info", "saidas.json"):
+        (STATE.parent / name).unlink(missing_ok=True)
     return was_running
 
 

@@ -1,4 +1,4 @@
-# LocalStack, the second engine: no HTTP API there, so the saga is driven from its queue.
+# LocalStack, the second engine: everything that differs from an account is here.
 ambiente = "localstack"
 regiao   = "sa-east-1"
 
@@ -8,7 +8,10 @@ arquitetura = "x86_64"
 
 s3_estilo_caminho = true
 exigir_tls        = false # the engine speaks plain HTTP
-prefixo_url_api   = "http://127.0.0.1:4566/_aws/execute-api"
+
+# There is no HTTP API there: an API of one function is reached at that function's URL, and orders enter by the queue.
+# deploy passes the engine's address as prefixo_url_funcao.
+habilitar_api_http = false
 
 habilitar_gateway_simulado = true
 habilitar_desenho_minimo   = true

@@ -52,14 +52,14 @@ run "na_aws" {
   }
   assert {
     condition = (
-      aws_apigatewayv2_stage.padrao.default_route_settings[0].throttling_rate_limit > 0
-      && aws_apigatewayv2_stage.padrao.default_route_settings[0].throttling_burst_limit > 0
-      && aws_apigatewayv2_stage.padrao.access_log_settings[0].destination_arn == "arn:aws:logs:sa-east-1:123456789012:log-group:simulado"
+      aws_apigatewayv2_stage.padrao[0].default_route_settings[0].throttling_rate_limit > 0
+      && aws_apigatewayv2_stage.padrao[0].default_route_settings[0].throttling_burst_limit > 0
+      && aws_apigatewayv2_stage.padrao[0].access_log_settings[0].destination_arn == "arn:aws:logs:sa-east-1:123456789012:log-group:simulado"
     )
     error_message = "The stage throttles and writes an access log."
   }
   assert {
-    condition     = !can(regex("sourceIp|userAgent|identity", aws_apigatewayv2_stage.padrao.access_log_settings[0].format))
+    condition     = !can(regex("sourceIp|userAgent|identity", aws_apigatewayv2_stage.padrao[0].access_log_settings[0].format))
     error_message = "The access log has nothing that identifies a customer."
   }
 }
@@ -93,4 +93,56 @@ run "rota_sem_metodo" {
   }
 
   expect_failures = [var.rotas]
+}
+
+run "sem_api_http_de_uma_funcao" {
+  command = apply
+
+  module {
+    source = "./modules/api"
+  }
+
+  variables {
+    habilitar_api_http = false
+    prefixo_url_funcao = "http://127.0.0.1:4666/_cesta/funcao"
+    rotas = {
+      "GET /a" = { nome_funcao = "cesta-gateway-simulado", arn_invocacao = "arn:aws:apigateway:sa-east-1:lambda:path/gateway" }
+      "GET /b" = { nome_funcao = "cesta-gateway-simulado", arn_invocacao = "arn:aws:apigateway:sa-east-1:lambda:path/gateway" }
+    }
+  }
+
+  assert {
+    condition     = output.url == "http://127.0.0.1:4666/_cesta/funcao/cesta-gateway-simulado"
+    error_message = "Without an HTTP API, the address is the only function's own URL, by path where hosts do not resolve."
+  }
+  assert {
+    condition     = length(aws_apigatewayv2_api.esta) + length(aws_apigatewayv2_stage.padrao) + length(aws_apigatewayv2_route.rota) + length(aws_apigatewayv2_integration.funcao) + length(aws_lambda_permission.rota) == 0
+    error_message = "Nothing of the HTTP API is made where there is none."
+  }
+}
+
+run "sem_api_http_de_varias_funcoes" {
+  command = apply
+
+  module {
+    source = "./modules/api"
+  }
+
+  variables {
+    habilitar_api_http = false
+    prefixo_url_funcao = "http://127.0.0.1:4666/_cesta/funcao"
+  }
+
+  assert {
+    condition     = output.url == null
+    error_message = "Routes of several functions have no common address without an HTTP API."
+  }
+  assert {
+    condition = output.url_da_rota == {
+      "POST /pedidos"           = "http://127.0.0.1:4666/_cesta/funcao/cesta-criar-pedido"
+      "GET /pedidos/{pedidoId}" = "http://127.0.0.1:4666/_cesta/funcao/cesta-consultar-pedido"
+      "GET /pedidos"            = "http://127.0.0.1:4666/_cesta/funcao/cesta-consultar-pedido"
+    }
+    error_message = "Each route is reached at its own function."
+  }
 }

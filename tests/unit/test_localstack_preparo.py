@@ -25,7 +25,7 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """PATH with nothing but a folder of the test, no pyenv, no JAVA_HOME."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
-    for name in ("JAVA_HOME", "CESTA_PYTHON_313", "CESTA_LOCALSTACK_ENDPOINT", "CESTA_DYNAMODB_LOCAL"):
+    for name in ("JAVA_HOME", "CESTA_PYTHON_313", "CESTA_URL_LOCALSTACK", "CESTA_DYNAMODB_LOCAL"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -81,6 +81,7 @@ def test_a_package_that_is_not_the_expected_one_is_refused(bare_machine: Path, m
 
 def test_up_on_a_bare_machine_is_one_sentence_and_starts_nothing(bare_machine: Path) -> None:
     env = {"PATH": str(bare_machine), "PYENV_ROOT": str(bare_machine), "HOME": str(bare_machine)}
+    env |= {"CESTA_DIR_BUILD": str(bare_machine / "build")}  # not this checkout's own engine, which may be up
     command = [sys.executable, "-m", "engine.localstack", "up"]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
@@ -89,15 +90,15 @@ def test_up_on_a_bare_machine_is_one_sentence_and_starts_nothing(bare_machine: P
     assert "instale-o" in done.stderr
 
 
-@pytest.mark.parametrize("value", ["abc", "0", "70000", ""])
+@pytest.mark.parametrize("value", ["abc", "0", "80", "70000"])
 def test_a_port_that_is_none(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setenv("CESTA_PORTA_MOTOR", value)
-    with pytest.raises(processo.MotorError, match="CESTA_PORTA_MOTOR"):
+    monkeypatch.setenv("CESTA_PORTA_LOCALSTACK", value)
+    with pytest.raises(processo.MotorError, match="CESTA_PORTA_LOCALSTACK"):
         processo.port()
 
 
 def test_a_users_own_localstack_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CESTA_LOCALSTACK_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setenv("CESTA_URL_LOCALSTACK", "http://127.0.0.1:1")
     with pytest.raises(processo.MotorError, match="Nenhum LocalStack responde"):
         processo.up()
     assert processo.down() is False

@@ -1,19 +1,30 @@
 # An HTTP API (API Gateway v2) in front of functions: routes, access log, throttling.
+# Where the target has no HTTP API (habilitar_api_http = false), each function has a URL of its own instead.
 
 locals {
   funcoes = { for r in values(var.rotas) : r.nome_funcao => r.arn_invocacao... }
+  rotas   = var.habilitar_api_http ? var.rotas : {}
+}
+
+resource "aws_lambda_function_url" "funcao" {
+  for_each = var.habilitar_api_http ? {} : local.funcoes
+
+  function_name      = each.key
+  authorization_type = "NONE"
 }
 
 resource "aws_apigatewayv2_api" "esta" {
+  count = var.habilitar_api_http ? 1 : 0
+
   name          = var.nome
   protocol_type = "HTTP"
   tags          = var.tags
 }
 
 resource "aws_apigatewayv2_integration" "funcao" {
-  for_each = local.funcoes
+  for_each = var.habilitar_api_http ? local.funcoes : {}
 
-  api_id                 = aws_apigatewayv2_api.esta.id
+  api_id                 = aws_apigatewayv2_api.esta[0].id
   integration_type       = "AWS_PROXY"
   integration_method     = "POST"
   integration_uri        = each.value[0]
@@ -21,9 +32,9 @@ resource "aws_apigatewayv2_integration" "funcao" {
 }
 
 resource "aws_apigatewayv2_route" "rota" {
-  for_each = var.rotas
+  for_each = local.rotas
 
-  api_id    = aws_apigatewayv2_api.esta.id
+  api_id    = aws_apigatewayv2_api.esta[0].id
   route_key = each.key
   target    = "integrations/${aws_apigatewayv2_integration.funcao[each.value.nome_funcao].id}"
 
@@ -32,9 +43,9 @@ resource "aws_apigatewayv2_route" "rota" {
 }
 
 resource "aws_apigatewayv2_authorizer" "jwt" {
-  count = var.autorizador_jwt == null ? 0 : 1
+  count = var.habilitar_api_http && var.autorizador_jwt != null ? 1 : 0
 
-  api_id           = aws_apigatewayv2_api.esta.id
+  api_id           = aws_apigatewayv2_api.esta[0].id
   name             = "jwt"
   authorizer_type  = "JWT"
   identity_sources = ["$request.header.Authorization"]
@@ -46,32 +57,36 @@ resource "aws_apigatewayv2_authorizer" "jwt" {
 }
 
 resource "aws_lambda_permission" "rota" {
-  for_each = var.rotas
+  for_each = local.rotas
 
   statement_id  = "api-${var.nome}-${replace(replace(lower(each.key), "/[^a-z0-9]+/", "-"), "/-$/", "")}"
   action        = "lambda:InvokeFunction"
   function_name = each.value.nome_funcao
   principal     = "apigateway.amazonaws.com"
   # The segment left open is the stage: this API has one, $default.
-  source_arn = "${aws_apigatewayv2_api.esta.execution_arn}/*/${replace(each.key, " ", "")}"
+  source_arn = "${aws_apigatewayv2_api.esta[0].execution_arn}/*/${replace(each.key, " ", "")}"
 }
 
 # The vendedlogs prefix keeps the log delivery out of the account's resource policies, which have a size limit:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
 resource "aws_cloudwatch_log_group" "acesso" {
+  count = var.habilitar_api_http ? 1 : 0
+
   name              = "/aws/vendedlogs/apis/${var.nome}"
   retention_in_days = var.retencao_logs_dias
   tags              = var.tags
 }
 
 resource "aws_apigatewayv2_stage" "padrao" {
-  api_id      = aws_apigatewayv2_api.esta.id
+  count = var.habilitar_api_http ? 1 : 0
+
+  api_id      = aws_apigatewayv2_api.esta[0].id
   name        = "$default"
   auto_deploy = true
 
   # No source address, no user agent, no body: nothing here identifies a customer.
   access_log_settings {
-    destination_arn = aws_cloudwatch_log_group.acesso.arn
+    destination_arn = aws_cloudwatch_log_group.acesso[0].arn
     format = jsonencode({
       requestId       = "$context.requestId"
       em              = "$context.requestTime"

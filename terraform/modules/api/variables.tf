@@ -61,6 +61,20 @@ variable "prefixo_url" {
   }
 }
 
+variable "habilitar_api_http" {
+  description = "Whether to make the HTTP API; false leaves the function's own URL, for targets that have no HTTP API."
+  type        = bool
+  default     = true
+  nullable    = false
+}
+
+variable "prefixo_url_funcao" {
+  description = "Base of function URLs where they do not resolve by host name: <prefix>/<function name>; null on AWS."
+  type        = string
+  default     = null
+  nullable    = true
+}
+
 variable "retencao_logs_dias" {
   description = "Days the access log is kept."
   type        = number

@@ -70,6 +70,8 @@ module "api_gateway_simulado" {
 
   nome               = "cesta-gateway-simulado"
   prefixo_url        = var.prefixo_url_api
+  habilitar_api_http = var.contexto.habilitar_api_http
+  prefixo_url_funcao = var.contexto.prefixo_url_funcao
   retencao_logs_dias = var.contexto.retencao_logs_dias
 
   rotas = {

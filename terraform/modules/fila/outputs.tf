@@ -10,12 +10,12 @@ output "fila_pedidos_dlq_url" {
 
 output "dominio" {
   description = "Base URL of the API: POST <dominio>/api/pedidos, GET <dominio>/api/pedidos/{pedidoId}."
-  value       = module.api.url
+  value       = module.api.url_da_rota["POST /api/pedidos"]
 }
 
 output "url_sincrono" {
   description = "URL of the synchronous design (POST); null when it is not deployed."
-  value       = var.habilitar_desenho_minimo ? "${module.api.url}/api/pedidos-sincrono" : null
+  value       = var.habilitar_desenho_minimo ? "${module.api.url_da_rota["POST /api/pedidos-sincrono"]}/api/pedidos-sincrono" : null
 }
 
 output "tabelas" {

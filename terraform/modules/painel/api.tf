@@ -16,6 +16,8 @@ module "api" {
 
   nome               = "cadencia-painel"
   prefixo_url        = var.prefixo_url_api
+  habilitar_api_http = var.contexto.habilitar_api_http
+  prefixo_url_funcao = var.contexto.prefixo_url_funcao
   retencao_logs_dias = var.contexto.retencao_logs_dias
   limite_requisicoes = var.limite_requisicoes
 

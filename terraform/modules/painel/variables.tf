@@ -15,6 +15,8 @@ variable "contexto" {
     conta              = string
     nivel_log          = string
     retencao_logs_dias = number
+    habilitar_api_http = optional(bool, true)
+    prefixo_url_funcao = optional(string)
     exigir_tls         = bool
   })
 }

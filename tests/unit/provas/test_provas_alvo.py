@@ -34,10 +34,11 @@ def test_the_local_endpoint_follows_the_engine_port(tmp_path):
     assert Alvo.carregar("local", tmp_path, {}).endpoint == "http://127.0.0.1:4566"
 
 
-def test_localstack_takes_its_endpoint_from_the_environment_or_its_client(tmp_path):
+def test_localstack_is_the_users_or_this_projects_own(tmp_path):
     gravar(tmp_path, "localstack", {"arn_maquina_saga": ARN})
     assert Alvo.carregar("localstack", tmp_path, {"CESTA_URL_LOCALSTACK": "http://h:1/"}).endpoint == "http://h:1"
-    assert Alvo.carregar("localstack", tmp_path, {}).endpoint.endswith(":4566")
+    assert Alvo.carregar("localstack", tmp_path, {"LOCALSTACK_AUTH_TOKEN": "x"}).endpoint.endswith(":4566")
+    assert Alvo.carregar("localstack", tmp_path, {}).endpoint == "http://127.0.0.1:4666"
 
 
 def test_outputs_are_read_where_the_deploy_was_told_to_write_them(tmp_path):

@@ -17,7 +17,11 @@ LOG = logging.getLogger(__name__)
 # CloudWatch evaluates an alarm every minute whatever its period
 # (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html); the engine waits a whole
 # period between evaluations, five minutes for this project's queue alarms. Below 60 only the waiting gets shorter.
-ALARM_EVALUATION_S = int(os.environ.get("CESTA_AVALIACAO_ALARMES_S", "15"))
+ALARM_EVALUATION_S = 10
+# Factor on every alarm's period, as in the local engine: a proof that waits for an alarm to come back to OK would wait
+# five minutes. The period never gets shorter than what holds a few readings of a queue.
+ALARM_SCALE = float(os.environ.get("CESTA_ESCALA_ALARMES_LOCALSTACK", "0.1"))
+ALARM_FLOOR_S = 30
 
 
 class SubprocessExecutorPlugin(RuntimeExecutorPlugin):
@@ -33,9 +37,10 @@ class SubprocessExecutorPlugin(RuntimeExecutorPlugin):
 
 @hooks.on_infra_start()
 def adapt_engine() -> None:
-    """Point the engine at the DynamoDB Local and the Java this machine has, and evaluate alarms as often as AWS."""
+    """Give the engine this machine's DynamoDB Local and Java, CloudWatch's way with alarms, routes of ours."""
     _use_local_dynamodb(os.environ["CESTA_DYNAMODB_LOCAL"], os.environ["CESTA_JAVA"])
-    _evaluate_alarms_by_the_minute()
+    _evaluate_alarms_as_cloudwatch()
+    _add_routes()
 
 
 def _use_local_dynamodb(folder: str, java: str) -> None:
@@ -71,18 +76,31 @@ def _use_local_dynamodb(folder: str, java: str) -> None:
     server.DynamodbServer.do_start_thread = start_thread
 
 
-def _evaluate_alarms_by_the_minute() -> None:
+def _evaluate_alarms_as_cloudwatch() -> None:
+    """Evaluate often, over scaled periods, and only as many of them as the alarm has.
+
+    The engine counts breaches over two periods more than EvaluationPeriods, so an alarm over one period of five minutes
+    stays in ALARM for fifteen after the cause is gone. CloudWatch looks back further only for periods without data.
+    """
     from localstack.services.cloudwatch import alarm_scheduler
 
     class FrequentScheduler(alarm_scheduler.Scheduler):
         def schedule(self, func: Any, period: float | None = None, **kwargs: Any) -> Any:
             return super().schedule(func, period=min(period or ALARM_EVALUATION_S, ALARM_EVALUATION_S), **kwargs)
 
+    collect = alarm_scheduler.collect_metric_data
+
+    def most_recent(alarm: Any, client: Any) -> list[float | None]:
+        scaled = {**alarm, "Period": max(ALARM_FLOOR_S, int(alarm["Period"] * ALARM_SCALE))}
+        wanted = alarm["EvaluationPeriods"]
+        values = [value for value in collect(scaled, client) if value is not None]
+        return values[-wanted:] or [None] * wanted
+
     alarm_scheduler.Scheduler = FrequentScheduler
+    alarm_scheduler.collect_metric_data = most_recent
 
 
-@hooks.on_infra_ready()
-def add_routes() -> None:
+def _add_routes() -> None:
     """Function URLs by path: ``/_cesta/funcao/{function name}/{path}``.
 
     The engine routes function URLs by host name (``<id>.lambda-url.<region>.…``), which resolves only through a public
