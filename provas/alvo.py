@@ -149,10 +149,8 @@ class Alvo:
         if servico not in self._clientes:
             credenciais = {}
             if self.endpoint:
-                credenciais = {
-                    "aws_access_key_id": os.environ.get("AWS_ACCESS_KEY_ID", "test"),
-                    "aws_secret_access_key": os.environ.get("AWS_SECRET_ACCESS_KEY", "test"),
-                }
+                # Never the developer's own: an engine has no use for them.
+                credenciais = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
             tentativas = 0 if servico == "lambda" else 4
             sessao: Any = boto3  # its stubs know each service by a literal, not by a variable
             self._clientes[servico] = sessao.client(

@@ -7,6 +7,7 @@ function works by a permission nobody wrote down.
 from __future__ import annotations
 
 import pytest
+import sondas_fila  # noqa: F401 - registers its probes
 import sondas_painel  # noqa: F401 - registers its probes
 import sondas_saga  # noqa: F401 - registers its probes
 from permissoes import SONDAS, Permissao, permissoes, sem, sonda_de
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.e2e
 
 # Systems whose probes are written: their functions' names begin so.
 COM_SONDAS = (
+    "ffv-lab-fila-",
     "cesta-",
     "ffv-lab-consumidor-pedidos",
     "ffv-lab-painel-",

@@ -131,7 +131,7 @@ class FalhaInjetada(Exception):
 
 @dataclass
 class Falhas:
-    """What goes wrong, call by call, and the alerts the topic accepted.
+    """What goes wrong, call by call, the alerts the topic accepted, and each write that moved ATUAL.
 
     ``plano`` yields, for each write or publication: ``ok``, ``antes`` (error, nothing happened), ``depois`` (it
     happened and the answer was lost), ``morte-antes`` and ``morte-depois`` (the process ended there). When it runs
@@ -142,6 +142,7 @@ class Falhas:
     publicados: list[str] = field(default_factory=list)
     janelas: list[str] = field(default_factory=list)
     injetadas: int = 0
+    atuais: list[tuple[str, str]] = field(default_factory=list)
 
     def fabrica(self, criar: Callable[[str], Any]) -> Callable[[str], Any]:
         """Replacement of ``comum.aws.cliente`` whose writes and publications fail by the plan."""
@@ -163,6 +164,12 @@ class Falhas:
                 self.janelas.append(alerta)  # published, and not marked
             raise ProcessoMorto if acao == "morte-antes" else FalhaInjetada(nome)
         resposta = funcao(**argumentos)
+        if (
+            nome == "update_item"
+            and argumentos["Key"]["SK"]["S"] == "ATUAL"
+            and "sequencia" in argumentos["UpdateExpression"]
+        ):
+            self.atuais.append((argumentos["Key"]["PK"]["S"], argumentos["ExpressionAttributeValues"][":seq"]["S"]))
         if nome == "publish":
             self.publicados.append(argumentos["MessageAttributes"]["idAlerta"]["StringValue"])
         if acao.endswith("depois"):
