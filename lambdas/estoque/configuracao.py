@@ -1,5 +1,7 @@
 """Settings of the stock functions."""
 
+from pydantic import Field
+
 from comum.configuracao import Configuracao
 
 
@@ -7,3 +9,22 @@ class ConfiguracaoEstoque(Configuracao):
     """Environment of ``reservar_estoque`` and ``liberar_estoque``."""
 
     tabela_estoque: str
+
+
+class ConfiguracaoBaixa(ConfiguracaoEstoque):
+    """Environment of ``baixar_reserva``."""
+
+    tabela_estoque_baixas: str
+
+
+class ConfiguracaoConferencia(ConfiguracaoBaixa):
+    """Environment of ``conferir_reservas``.
+
+    ``limite_reserva_s`` is the age, in seconds, from which a reservation without an outcome is abnormal: far above the
+    longest saga. ``maximo_itens_conferidos`` bounds one run, in stock items.
+    """
+
+    tabela_pedidos: str
+    tabela_conferencias: str
+    limite_reserva_s: int = Field(ge=0)
+    maximo_itens_conferidos: int = Field(ge=1)

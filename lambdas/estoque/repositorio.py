@@ -1,8 +1,8 @@
 """The table ``cesta-estoque`` and every condition written on it.
 
 Item: ``sku`` (S, hash), ``saldo`` (N, units), ``reservas`` (M, pedidoId -> units held) and ``encerradas`` (M,
-pedidoId -> epoch seconds at which its reservation was released or written off). ``saldo + sum(reservas)`` only
-changes when goods come or go.
+pedidoId -> epoch seconds at which its reservation was released). ``saldo + sum(reservas)`` only changes when goods come
+or go; a confirmed order's units go by :mod:`estoque.baixas`.
 
 ``encerradas`` is the barrier against a reserve that arrives after its undo. Such a reserve can only be late by the
 life of a function (5 s) plus a call in flight, so an entry older than ``JANELA_ENCERRADAS_S`` has done its work and
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from comum.aws import codigo_do_erro
 from comum.observabilidade import logger
 from comum.relogio import agora
+from estoque.conflito import insistir
 from estoque.erros import (
     EstoqueInsuficienteError,
     ProdutoInexistenteError,
@@ -43,10 +44,9 @@ class ResultadoReserva(StrEnum):
 
 
 class ResultadoLiberacao(StrEnum):
-    """What a release (or a write-off) found."""
+    """What a release found."""
 
     LIBERADA = "LIBERADA"
-    BAIXADA = "BAIXADA"
     JA_ENCERRADA = "JA_ENCERRADA"
     NADA_A_LIBERAR = "NADA_A_LIBERAR"
 
@@ -114,19 +114,6 @@ class RepositorioEstoque:
         ReservaEmDisputaError
             If reserves and releases of this order keep overtaking each other.
         """
-        return self._encerrar(sku, pedido_id, "saldo = saldo + reservas.#pedido, ", ResultadoLiberacao.LIBERADA)
-
-    def baixar(self, sku: str, pedido_id: str) -> Liberacao:
-        """Write off the reservation of a confirmed order, once: the goods left, so the balance does not change.
-
-        Raises
-        ------
-        ReservaEmDisputaError
-            If reserves and releases of this order keep overtaking each other.
-        """
-        return self._encerrar(sku, pedido_id, "", ResultadoLiberacao.BAIXADA)
-
-    def _encerrar(self, sku: str, pedido_id: str, devolucao: str, feito: ResultadoLiberacao) -> Liberacao:
         for _ in range(TENTATIVAS):
             try:
                 resposta = self._com_mapas(
@@ -134,7 +121,9 @@ class RepositorioEstoque:
                     lambda: self._dynamodb.update_item(
                         TableName=self._tabela,
                         Key={"sku": {"S": sku}},
-                        UpdateExpression=f"SET {devolucao}encerradas.#pedido = :agora REMOVE reservas.#pedido",
+                        UpdateExpression=(
+                            "SET saldo = saldo + reservas.#pedido, encerradas.#pedido = :agora REMOVE reservas.#pedido"
+                        ),
                         # A duplicate, or an undo before its do, finds no reservation and moves nothing.
                         ConditionExpression="attribute_exists(reservas.#pedido)",
                         ExpressionAttributeNames={"#pedido": pedido_id},
@@ -154,7 +143,7 @@ class RepositorioEstoque:
                 continue  # the reserve landed between the two writes: release it
             antes = resposta["Attributes"]
             self._podar(sku, antes)
-            return Liberacao(feito, int(_mapa(antes, "reservas")[pedido_id]["N"]))
+            return Liberacao(ResultadoLiberacao.LIBERADA, int(_mapa(antes, "reservas")[pedido_id]["N"]))
         raise ReservaEmDisputaError("reserve and release keep overtaking each other", pedidoId=pedido_id)
 
     def _barrar(self, sku: str, pedido_id: str) -> bool:
@@ -201,21 +190,24 @@ class RepositorioEstoque:
         ``if_not_exists`` never overwrites a map that another call has just made.
         """
         try:
-            return escrever()
+            return insistir(escrever)
         except self._dynamodb.exceptions.ClientError as erro:
             if codigo_do_erro(erro) != "ValidationException":
                 raise
-        self._dynamodb.update_item(
-            TableName=self._tabela,
-            Key={"sku": {"S": sku}},
-            UpdateExpression=(
-                "SET reservas = if_not_exists(reservas, :reservas), encerradas = if_not_exists(encerradas, :encerradas)"
-            ),
-            ConditionExpression="attribute_exists(sku)",
-            # One value each: ministack keeps the map it was given, and one value for both would tie them together.
-            ExpressionAttributeValues={":reservas": {"M": {}}, ":encerradas": {"M": {}}},
+        insistir(
+            lambda: self._dynamodb.update_item(
+                TableName=self._tabela,
+                Key={"sku": {"S": sku}},
+                UpdateExpression=(
+                    "SET reservas = if_not_exists(reservas, :reservas),"
+                    " encerradas = if_not_exists(encerradas, :encerradas)"
+                ),
+                ConditionExpression="attribute_exists(sku)",
+                # One value each: ministack keeps the map it was given, and one value for both would tie them together.
+                ExpressionAttributeValues={":reservas": {"M": {}}, ":encerradas": {"M": {}}},
+            )
         )
-        return escrever()
+        return insistir(escrever)
 
     def _reserva_recusada(self, item: Mapping[str, Any], pedido_id: str, quantidade: int) -> ResultadoReserva:
         if not item:
@@ -226,7 +218,7 @@ class RepositorioEstoque:
         if atual is not None:
             raise ReservaDivergenteError("already reserved with another quantity", pedidoId=pedido_id)
         if pedido_id in _mapa(item, "encerradas"):
-            raise ReservaEncerradaError("reservation already released or written off", pedidoId=pedido_id)
+            raise ReservaEncerradaError("reservation already released", pedidoId=pedido_id)
         raise EstoqueInsuficienteError(
             "not enough units", pedidoId=pedido_id, pedida=quantidade, saldo=item.get("saldo", {}).get("N", "0")
         )

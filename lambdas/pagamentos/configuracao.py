@@ -32,3 +32,27 @@ class ConfiguracaoEstorno(ConfiguracaoPagamentos):
     """Environment of ``estornar_pagamento``, which may be told to fail where injection is on."""
 
     permitir_injecao_falhas: bool
+
+
+class ConfiguracaoConferenciaCobrancas(ConfiguracaoPagamentos):
+    """Environment of ``conferir_cobrancas``.
+
+    ``limite_cobranca_s`` is the age, in seconds, from which an order that is not CONFIRMADO should hold no charge:
+    above the longest saga. ``janela_cobranca_s`` is how long after its end a failed order is still asked about, above
+    the 24 h in which the gateway may repeat an answer. ``maximo_consultas`` bounds one run, in questions to the
+    gateway.
+    """
+
+    tabela_pedidos: str
+    tabela_conferencias: str
+    url_fila_compensacao_falhou: str
+    arn_maquina_saga: str = Field(pattern=r"^arn:[^:]+:states:[^:]*:[^:]*:stateMachine:[^:]+$")
+    limite_cobranca_s: int = Field(ge=0)
+    janela_cobranca_s: int = Field(gt=0)
+    maximo_consultas: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _janela_depois_do_limite(self) -> Self:
+        if self.janela_cobranca_s <= self.limite_cobranca_s:
+            raise ValueError("JANELA_COBRANCA_S is not longer than LIMITE_COBRANCA_S: nothing would ever be checked")
+        return self

@@ -248,7 +248,29 @@ class Bench:
         self.sqs = boto3.client("sqs")
         self.ssm = boto3.client("ssm")
         self.states = boto3.client("stepfunctions")
-        for table, key in (("cesta-pedidos", "pedidoId"), ("cesta-estoque", "sku")):
+        self.dynamodb.create_table(
+            TableName="cesta-pedidos",
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[{"AttributeName": "pedidoId", "KeyType": "HASH"}],
+            AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "S"} for name in ("pedidoId", "status", "atualizadoEm")
+            ],
+            GlobalSecondaryIndexes=[
+                {
+                    "IndexName": "por-status",
+                    "KeySchema": [
+                        {"AttributeName": "status", "KeyType": "HASH"},
+                        {"AttributeName": "atualizadoEm", "KeyType": "RANGE"},
+                    ],
+                    "Projection": {"ProjectionType": "KEYS_ONLY"},
+                }
+            ],
+        )
+        for table, key in (
+            ("cesta-estoque", "sku"),
+            ("cesta-estoque-baixas", "pedidoId"),
+            ("cesta-conferencias", "nome"),
+        ):
             self.dynamodb.create_table(
                 TableName=table,
                 BillingMode="PAY_PER_REQUEST",

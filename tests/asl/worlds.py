@@ -22,7 +22,7 @@ import hcl2
 
 from comum.processo import esquecer
 from comum.relogio import agora, agora_iso
-from estoque.repositorio import RepositorioEstoque
+from estoque.baixas import RepositorioBaixas
 from tests.asl.bench import (
     FUNCTION_PLACEHOLDERS,
     ROOT,
@@ -224,6 +224,14 @@ def real_world() -> Iterator[World]:
         "AMBIENTE": "teste",
         "TABELA_PEDIDOS": "cesta-pedidos",
         "TABELA_ESTOQUE": "cesta-estoque",
+        "TABELA_ESTOQUE_BAIXAS": "cesta-estoque-baixas",
+        "TABELA_CONFERENCIAS": "cesta-conferencias",
+        # No time passes between a schedule and the checks after it.
+        "LIMITE_RESERVA_S": "0",
+        "MAXIMO_ITENS_CONFERIDOS": "100000",
+        "LIMITE_COBRANCA_S": "0",
+        "JANELA_COBRANCA_S": "86400",
+        "MAXIMO_CONSULTAS": "100000",
         "TABELA_GATEWAY": "cesta-gateway-simulado",
         "PARAMETRO_CHAVE_GATEWAY": GATEWAY_KEY_PARAMETER,
         # Only an injected fault may look like a slow gateway, however busy this machine is.
@@ -239,7 +247,9 @@ def real_world() -> Iterator[World]:
         bench.ssm.put_parameter(Name=GATEWAY_KEY_PARAMETER, Type="SecureString", Value=GATEWAY_KEY)
         gateway, context = deployed_handler(GATEWAY_FUNCTION), Context(GATEWAY_FUNCTION, 3600)
         url = stack.enter_context(served(gateway, context))
-        stack.enter_context(mock.patch.dict("os.environ", {"URL_GATEWAY": url}))
+        stack.enter_context(
+            mock.patch.dict("os.environ", {"URL_GATEWAY": url, "URL_FILA_COMPENSACAO_FALHOU": bench.queue_url})
+        )
         esquecer()
         stack.callback(esquecer)
         bench.handlers = {function: deployed_handler(function) for function in SAGA_FUNCTIONS}
@@ -270,7 +280,8 @@ def real_world() -> Iterator[World]:
 
         def write_off(order: dict[str, Any], minutes: int) -> None:
             moment = agora() + timedelta(minutes=minutes)
-            RepositorioEstoque(bench.dynamodb, "cesta-estoque", lambda: moment).baixar(order["sku"], order["pedidoId"])
+            written_off = RepositorioBaixas(bench.dynamodb, "cesta-estoque", "cesta-estoque-baixas", lambda: moment)
+            written_off.baixar(order["sku"], order["pedidoId"], order["quantidade"])
 
         yield World(bench, asl, movements, starts_twice, consume, lambda: deployed_queue(bench), write_off)
 

@@ -57,6 +57,28 @@ def criar_tabela(nome: str, *chaves: str) -> str:
     return nome
 
 
+def criar_tabela_pedidos() -> None:
+    """``cesta-pedidos`` with its index by status."""
+    cliente("dynamodb").create_table(
+        TableName="cesta-pedidos",
+        KeySchema=[{"AttributeName": "pedidoId", "KeyType": "HASH"}],
+        AttributeDefinitions=[
+            {"AttributeName": nome, "AttributeType": "S"} for nome in ("pedidoId", "status", "atualizadoEm")
+        ],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "por-status",
+                "KeySchema": [
+                    {"AttributeName": "status", "KeyType": "HASH"},
+                    {"AttributeName": "atualizadoEm", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["valorCentavos", "criadoEm"]},
+            }
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
+
+
 MAQUINA = "cesta-saga-pedido"
 
 
@@ -77,9 +99,12 @@ class Sistema:
         self.sqs = cliente("sqs")
         self.stepfunctions = cliente("stepfunctions")
         criar_tabela("cesta-estoque", "sku")
-        criar_tabela("cesta-pedidos", "pedidoId")
+        criar_tabela("cesta-estoque-baixas", "pedidoId")
+        criar_tabela("cesta-conferencias", "nome")
+        criar_tabela_pedidos()
         criar_tabela("cesta-gateway-simulado", "pk", "sk")
         self.url_fila = self.sqs.create_queue(QueueName="cesta-pedidos-criados")["QueueUrl"]
+        self.url_fila_humana = self.sqs.create_queue(QueueName="cesta-compensacao-falhou")["QueueUrl"]
         cliente("ssm").put_parameter(Name="/cesta/chave-gateway", Value=CHAVE_GATEWAY, Type="SecureString")
         self.arn_maquina = self.stepfunctions.create_state_machine(
             name=MAQUINA,
@@ -96,6 +121,14 @@ class Sistema:
             "VALOR_MAXIMO_CENTAVOS": "10000000",
             "TABELA_PEDIDOS": "cesta-pedidos",
             "TABELA_ESTOQUE": "cesta-estoque",
+            "TABELA_ESTOQUE_BAIXAS": "cesta-estoque-baixas",
+            "TABELA_CONFERENCIAS": "cesta-conferencias",
+            "URL_FILA_COMPENSACAO_FALHOU": self.url_fila_humana,
+            "LIMITE_RESERVA_S": "900",
+            "MAXIMO_ITENS_CONFERIDOS": "1000",
+            "LIMITE_COBRANCA_S": "1800",
+            "JANELA_COBRANCA_S": "259200",
+            "MAXIMO_CONSULTAS": "200",
             "TABELA_GATEWAY": "cesta-gateway-simulado",
             "ARN_MAQUINA_SAGA": self.arn_maquina,
             "PERMITIR_INJECAO_FALHAS": "true",

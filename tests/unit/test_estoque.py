@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from comum.erros import PedidoInvalidoError
 from comum.processo import esquecer
 from estoque import liberar_estoque, reservar_estoque
+from estoque.baixas import RepositorioBaixas, ResultadoBaixa
 from estoque.erros import (
     EstoqueInsuficienteError,
     ProdutoInexistenteError,
@@ -163,19 +164,6 @@ def test_unreadable_state_is_named(sistema: Any, evento: Any) -> None:
             handler(evento, None)
 
 
-def test_write_off_removes_the_reservation_and_keeps_the_balance(sistema: Any) -> None:
-    sistema.por_estoque(SKU, 10)
-    reservar()
-    repositorio = RepositorioEstoque(sistema.dynamodb, "cesta-estoque")
-    assert repositorio.baixar(SKU, "P1").resultado is ResultadoLiberacao.BAIXADA
-    assert sistema.estoque(SKU) == (8, {})
-    assert repositorio.baixar(SKU, "P1").resultado is ResultadoLiberacao.JA_ENCERRADA
-    assert liberar()[0] == "JA_ENCERRADA"
-    with pytest.raises(ReservaEncerradaError):
-        reservar()
-    assert sistema.estoque(SKU) == (8, {})
-
-
 def test_barriers_do_not_grow_the_item_for_ever(sistema: Any) -> None:
     sistema.por_estoque(SKU, 1000)
     agora = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -207,7 +195,9 @@ def test_any_interleaving_keeps_every_unit(
     """Balance + reservations + what left = what there was; nothing is ever negative; no order is undone then redone."""
     esquecer()
     sistema.por_estoque(SKU, saldo, **(MAPAS if com_mapas else {}))
-    repositorio = RepositorioEstoque(sistema.dynamodb, "cesta-estoque")
+    for pedido in ("P1", "P2", "P3"):
+        sistema.dynamodb.delete_item(TableName="cesta-estoque-baixas", Key={"pedidoId": {"S": pedido}})
+    baixas = RepositorioBaixas(sistema.dynamodb, "cesta-estoque", "cesta-estoque-baixas")
     baixadas = 0
     encerrados: set[str] = set()
     for operacao, pedido, quantidade in ordens:
@@ -218,9 +208,9 @@ def test_any_interleaving_keeps_every_unit(
             liberar(pedido)
             encerrados.add(pedido)
         else:
-            liberacao = repositorio.baixar(SKU, pedido)
-            baixadas += liberacao.quantidade
-            encerrados.add(pedido)
+            baixa = baixas.baixar(SKU, pedido, quantidade)
+            baixadas += baixa.quantidade
+            assert (baixa.resultado is ResultadoBaixa.BAIXADA) == (baixa.quantidade > 0)
         atual, reservas = sistema.estoque(SKU)
         assert atual >= 0
         assert all(unidades > 0 for unidades in reservas.values())
