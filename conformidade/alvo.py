@@ -84,7 +84,8 @@ class Alvo:
             credenciais = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
         tentativas = {"total_max_attempts": 1 if self.endpoint else 4, "mode": "standard"}
         config = Config(retries=tentativas, connect_timeout=5, read_timeout=70)  # type: ignore[arg-type]
-        return boto3.client(servico, region_name=self.regiao, endpoint_url=self.endpoint, config=config, **credenciais)
+        fabrica: Any = boto3.client
+        return fabrica(servico, region_name=self.regiao, endpoint_url=self.endpoint, config=config, **credenciais)
 
     @cached_property
     def conta(self) -> str:

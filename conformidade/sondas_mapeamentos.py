@@ -191,6 +191,20 @@ def stream_sem_mudanca(alvo: Alvo) -> str:
     return {"ab": "no record", "aab": "a record"}.get("".join(nomes), f"delivered {nomes}")
 
 
+@sonda("stream.creation_time")
+def stream_instante(alvo: Alvo) -> str:
+    tabela, diario, _ = _stream(alvo, "i", "parcial")
+    esperar(lambda: 10 < time.time() % 60 < 50, 30, 1)  # a minute's first seconds are also near its beginning
+    escrito = time.time()
+    escrever(alvo, tabela, "k", "a")
+    sossegar(alvo, diario, "i", 1)
+    (item,) = alvo.cliente("dynamodb").query(
+        TableName=diario, KeyConditionExpression="pk = :pk", ExpressionAttributeValues={":pk": {"S": "i"}}
+    )["Items"]
+    erro_s = escrito - float(item["em"]["S"])
+    return "within two seconds" if abs(erro_s) <= 2 else "rounded to the minute" if erro_s < 60 else "unrelated"
+
+
 @sonda("stream.order_within_key")
 def stream_ordem(alvo: Alvo) -> str:
     tabela, diario, _ = _stream(alvo, "q", "parcial")

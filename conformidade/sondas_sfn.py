@@ -260,11 +260,11 @@ def log_da_maquina(alvo: Alvo) -> str:
     grupo = f"/aws/vendedlogs/states/{alvo.nome_novo()}"
     logs.create_log_group(logGroupName=grupo)
     alvo.depois(logs.delete_log_group, logGroupName=grupo)
-    entregas = ("CreateLogDelivery", "GetLogDelivery", "UpdateLogDelivery", "DeleteLogDelivery", "ListLogDeliveries")
-    entregas = (*entregas, "PutResourcePolicy", "DescribeResourcePolicies", "DescribeLogGroups")
+    entregas = [f"{verbo}LogDelivery" for verbo in ("Create", "Get", "Update", "Delete")]
+    entregas += ["ListLogDeliveries", "PutResourcePolicy", "DescribeResourcePolicies", "DescribeLogGroups"]
     papel = alvo.papel("states", {f"logs:{acao}": "*" for acao in entregas})
     arn = f"arn:aws:logs:{alvo.regiao}:{alvo.conta}:log-group:{grupo}:*"
-    destino = {"destinations": [{"cloudWatchLogsLogGroup": {"logGroupArn": arn}}], "level": "ALL"}
+    destino: dict[str, Any] = {"destinations": [{"cloudWatchLogsLogGroup": {"logGroupArn": arn}}], "level": "ALL"}
     destino["includeExecutionData"] = True
     registro = maquina(alvo, {"P": {"Type": "Pass", "End": True}}, papel, loggingConfiguration=destino)
     terminar(alvo, sfn.start_execution(stateMachineArn=registro, name="uma")["executionArn"])

@@ -13,5 +13,5 @@ localstack-down: ## Para o segundo motor e tudo o que ele iniciou
 localstack-status:
 	@.venv/bin/python -m engine.localstack status
 
-conformance: ## Sonda o comportamento do alvo (ALVO=local|localstack|aws) e refaz docs/fidelity.md
-	@.venv/bin/python -m conformidade --alvo $(or $(ALVO),local) $(SONDAS)
+conformance: ## Sonda o alvo e compara com docs/fidelity (ALVO=, SONDAS="texto", ACEITAR=1 registra)
+	@.venv/bin/python -m conformidade --alvo $(or $(ALVO),local) $(if $(ACEITAR),--aceitar) $(SONDAS)

@@ -8,11 +8,12 @@ by a partial batch answer (RELATO=parcial) or by an exception for the whole batc
 import json
 import os
 import time
+from typing import Any
 
 import boto3
 
 
-def handler(event, context):
+def handler(event: dict[str, Any], context: Any) -> Any:
     if "Records" in event:
         return _batch(event["Records"])
     do = event.get("do", "echo")
@@ -32,13 +33,14 @@ def handler(event, context):
     return event
 
 
-def _batch(records):
+def _batch(records: list[dict[str, Any]]) -> dict[str, Any] | None:
     seen = [_read(record) for record in records]
     delivery = {
         "pk": {"S": os.environ["SONDA"]},
         "sk": {"S": str(time.time_ns())},
         "nomes": {"S": json.dumps([r["nome"] for r in seen])},
         "evento": {"S": seen[0]["evento"]},
+        "em": {"S": str(seen[0].get("em", ""))},
     }
     boto3.client("dynamodb").put_item(TableName=os.environ["DIARIO"], Item=delivery)
     bad = [r["id"] for r in seen if r["ruim"]]
@@ -49,7 +51,7 @@ def _batch(records):
     return None
 
 
-def _read(record):
+def _read(record: dict[str, Any]) -> dict[str, Any]:
     if record["eventSource"] == "aws:sqs":
         body = json.loads(record["body"])
         return {"id": record["messageId"], "nome": body["nome"], "ruim": body.get("ruim", False), "evento": "sqs"}
@@ -60,4 +62,5 @@ def _read(record):
         "nome": image["nome"]["S"],
         "ruim": image.get("ruim", {}).get("BOOL", False),
         "evento": record["eventName"],
+        "em": change["ApproximateCreationDateTime"],
     }

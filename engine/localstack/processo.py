@@ -110,6 +110,8 @@ def _environment(tools: Tools) -> dict[str, str]:
         # AWS pushes queue metrics each minute; shorter here only shortens the waiting of a proof.
         "SQS_CLOUDWATCH_METRICS_REPORT_INTERVAL": os.environ.get("CESTA_METRICAS_FILA_S", "10"),
         "LAMBDA_RUNTIME_EXECUTOR": "processo",
+        # Includes the waiting for a place to start (see the plugin's executor).
+        "LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT": "120",
         "AWS_DEFAULT_REGION": region,
         "CESTA_PYTHON_RUNTIME": str(tools.runtime_python),
         "CESTA_DYNAMODB_LOCAL": str(tools.dynamodb),

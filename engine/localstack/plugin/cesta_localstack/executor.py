@@ -73,6 +73,10 @@ class CodeStore:
 
 
 CODE = CodeStore()
+# On AWS each environment has a CPU of its own to import its code. Here they share this machine's: started all at once,
+# none would be ready before its function's timeout.
+STARTS = threading.BoundedSemaphore(os.cpu_count() or 2)
+INIT_LIMIT_S = 30.0
 
 
 def command_for(version: FunctionVersion, code_dir: Path) -> list[str]:
@@ -126,17 +130,19 @@ class SubprocessExecutor(RuntimeExecutor):
 
     def _spawn(self) -> Environment:
         code_dir = CODE.prepare(self.function_version)
-        with self._lock:
-            if self._stopped:
-                raise LambdaRuntimeException("the environment was stopped")
-            environment = Environment(
-                command_for(self.function_version, code_dir),
-                code_dir,
-                self._variables,
-                float(self.function_version.config.timeout),
-            )
-            self._environment = environment
-        environment.wait_init()
+        with STARTS:
+            with self._lock:
+                if self._stopped:
+                    raise LambdaRuntimeException("the environment was stopped")
+                environment = Environment(
+                    command_for(self.function_version, code_dir),
+                    code_dir,
+                    self._variables,
+                    float(self.function_version.config.timeout),
+                )
+                self._environment = environment
+            # Counted from here: neither the waiting for a place nor the imports are part of the function's timeout.
+            environment.wait_init(INIT_LIMIT_S)
         return environment
 
     def stop(self) -> None:
