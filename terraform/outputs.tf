@@ -8,6 +8,11 @@ output "arn_maquina_saga" {
   value       = module.saga.arn_maquina_saga
 }
 
+output "arn_maquina_compensacao" {
+  description = "ARN of the state machine cesta-compensacao-manual, which people start."
+  value       = module.saga.arn_maquina_compensacao
+}
+
 output "url_fila_compensacao_falhou" {
   description = "URL of the human queue."
   value       = module.saga.filas.compensacao_falhou.url

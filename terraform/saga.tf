@@ -30,6 +30,7 @@ module "saga" {
   contexto                = local.contexto
   arn_topico_alertas      = module.observabilidade.arn_topico_alertas
   arquivo_asl             = "${path.root}/../asl/saga-pedido.asl.json"
+  arquivo_asl_compensacao = "${path.root}/../asl/compensacao-manual.asl.json"
   gateway                 = local.gateway
   limites                 = var.limites_pedido
   permitir_injecao_falhas = var.permitir_injecao_falhas
@@ -65,6 +66,7 @@ module "observabilidade" {
   conta                 = local.contexto.conta
   exigir_tls            = var.exigir_tls
   arn_maquina_saga      = module.saga.arn_maquina_saga
+  arn_compensacao       = module.saga.arn_maquina_compensacao
   grupo_log_maquina     = module.saga.grupo_log_maquina
   filas                 = { for chave, fila in module.saga.filas : chave => fila.nome }
   funcoes               = { for id, f in module.saga.funcoes : id => f.arn }

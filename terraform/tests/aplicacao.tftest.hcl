@@ -70,6 +70,13 @@ override_resource {
 }
 
 override_resource {
+  target = module.saga.aws_sfn_state_machine.compensacao
+  values = {
+    arn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-compensacao-manual"
+  }
+}
+
+override_resource {
   target = module.saga.aws_dynamodb_table.estoque
   values = {
     arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-estoque"

@@ -14,6 +14,7 @@ variables {
   regiao            = "sa-east-1"
   conta             = "123456789012"
   arn_maquina_saga  = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido"
+  arn_compensacao   = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-compensacao-manual"
   grupo_log_maquina = "/aws/vendedlogs/states/cesta-saga-pedido"
   filas = {
     pedidos_criados     = "cesta-pedidos-criados"
@@ -105,6 +106,18 @@ run "valores_exatos" {
 
   assert {
     condition = (
+      { for nome, a in aws_cloudwatch_metric_alarm.compensacao_manual : nome => [a.metric_name, a.namespace, a.statistic, tostring(a.threshold)] }
+      == {
+        cesta-compensacao-manual-falhas    = ["ExecutionsFailed", "AWS/States", "Sum", "0"]
+        cesta-compensacao-manual-abortadas = ["ExecutionsAborted", "AWS/States", "Sum", "0"]
+      }
+      && alltrue([for a in aws_cloudwatch_metric_alarm.compensacao_manual : a.dimensions == tomap({ StateMachineArn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-compensacao-manual" })])
+    )
+    error_message = "One failed or aborted manual compensation fires its own alarm."
+  }
+
+  assert {
+    condition = (
       aws_cloudwatch_metric_alarm.duracao_p99.metric_name == "ExecutionTime"
       && aws_cloudwatch_metric_alarm.duracao_p99.extended_statistic == "p99"
       && aws_cloudwatch_metric_alarm.duracao_p99.evaluate_low_sample_count_percentiles == "evaluate"
@@ -122,6 +135,7 @@ run "valores_exatos" {
           aws_cloudwatch_metric_alarm.duracao_p99,
         ],
         values(aws_cloudwatch_metric_alarm.maquina),
+        values(aws_cloudwatch_metric_alarm.compensacao_manual),
       ) :
       a.alarm_actions == toset(["arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas"])
       && a.treat_missing_data == "notBreaching"

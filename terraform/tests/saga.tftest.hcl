@@ -59,8 +59,9 @@ variables {
     retencao_logs_dias = 30
     exigir_tls         = true
   }
-  arn_topico_alertas = "arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas"
-  arquivo_asl        = "../asl/saga-pedido.asl.json"
+  arn_topico_alertas      = "arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas"
+  arquivo_asl             = "../asl/saga-pedido.asl.json"
+  arquivo_asl_compensacao = "../asl/compensacao-manual.asl.json"
   gateway = {
     url               = "https://gateway.example.com"
     nome_parametro    = "/cesta/gateway/chave"
@@ -196,6 +197,29 @@ run "valores_exatos" {
       ArnEquals    = { "aws:SourceArn" = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido" }
     }
     error_message = "Only this account's cesta-saga-pedido may use the role."
+  }
+
+  assert {
+    condition = (
+      aws_sfn_state_machine.compensacao.name == "cesta-compensacao-manual"
+      && aws_sfn_state_machine.compensacao.type == "STANDARD"
+      && aws_sfn_state_machine.compensacao.logging_configuration[0].level == "ALL"
+      && endswith(aws_sfn_state_machine.compensacao.logging_configuration[0].log_destination, ":*")
+      && aws_cloudwatch_log_group.compensacao.name == "/aws/vendedlogs/states/cesta-compensacao-manual"
+      && aws_cloudwatch_log_group.compensacao.retention_in_days == 30
+      && aws_iam_role.compensacao.name == "cesta-compensacao-manual-role"
+      && strcontains(aws_sfn_state_machine.compensacao.definition, "function:cesta-liberar-estoque")
+      && !strcontains(aws_sfn_state_machine.compensacao.definition, "$${")
+    )
+    error_message = "cesta-compensacao-manual: STANDARD, logged at level ALL for 30 days, with a role of its own and every placeholder filled in."
+  }
+
+  assert {
+    condition = jsondecode(aws_iam_role.compensacao.assume_role_policy).Statement[0].Condition == {
+      StringEquals = { "aws:SourceAccount" = "123456789012" }
+      ArnEquals    = { "aws:SourceArn" = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-compensacao-manual" }
+    }
+    error_message = "Only this account's cesta-compensacao-manual may use its role."
   }
 
   assert {

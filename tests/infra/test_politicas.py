@@ -35,6 +35,7 @@ DE_MAPEAMENTO = {
 # The only resources "*" in the system: actions AWS documents as taking no resource.
 SEM_RECURSO = {
     ("cesta-saga-pedido-role", "EntregarLogs"),
+    ("cesta-compensacao-manual-role", "EntregarLogs"),
     ("ffv-lab-consumidor-pedidos-role", "ListarStreams"),
 }
 
@@ -133,22 +134,24 @@ def conferir_recursos(estado: Estado) -> None:
 
 
 def conferir_maquina(estado: Estado) -> None:
-    """The machine's role invokes the functions its definition names, and does what its direct integrations do."""
-    [maquina] = [m for m in estado.do_tipo("aws_sfn_state_machine").values() if m["name"] == "cesta-saga-pedido"]
-    recursos = set(re.findall(r'"Resource": "([^"]+)"', maquina["definition"]))
-    funcoes = {r for r in recursos if ":function:" in r}
-    integracoes = {r.split(":::", 1)[1] for r in recursos if ":states:::" in r}
-    declaracoes = {d["Sid"]: d for d in estado.politicas()["cesta-saga-pedido-role"]}
+    """Each machine's role invokes the functions its definition names, and does what its direct integrations do."""
+    maquinas = {m["name"]: m for m in estado.do_tipo("aws_sfn_state_machine").values()}
+    assert {"cesta-saga-pedido", "cesta-compensacao-manual"} <= set(maquinas)
+    for nome, maquina in maquinas.items():
+        recursos = set(re.findall(r'"Resource": "([^"]+)"', maquina["definition"]))
+        funcoes = {r for r in recursos if ":function:" in r}
+        integracoes = {r.split(":::", 1)[1] for r in recursos if ":states:::" in r}
+        declaracoes = {d["Sid"]: d for d in estado.politicas()[f"{nome}-role"]}
 
-    assert funcoes
-    assert set(declaracoes["InvocarAsFuncoesQueOrquestra"]["Resource"]) == funcoes
-    permitidas = {
-        acao
-        for sid, declaracao in declaracoes.items()
-        if sid not in ("InvocarAsFuncoesQueOrquestra", "EntregarLogs")
-        for acao in _lista(declaracao["Action"])
-    }
-    assert permitidas == {_acao(integracao) for integracao in integracoes}
+        assert funcoes
+        assert set(declaracoes["InvocarAsFuncoesQueOrquestra"]["Resource"]) == funcoes
+        permitidas = {
+            acao
+            for sid, declaracao in declaracoes.items()
+            if sid not in ("InvocarAsFuncoesQueOrquestra", "EntregarLogs")
+            for acao in _lista(declaracao["Action"])
+        }
+        assert permitidas == {_acao(integracao) for integracao in integracoes}
 
 
 def _acao(integracao: str) -> str:
@@ -213,6 +216,7 @@ def _acrescentar(sid: str, acao: str, recurso: str) -> Callable[[dict[str, Any]]
 
 
 MAQUINA = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido"
+COBRAR = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-cobrar-pagamento"
 ESTOQUE = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-estoque"
 
 QUEBRAS = {
@@ -233,6 +237,9 @@ QUEBRAS = {
     ),
     "a machine that may replace an order": (
         "cesta-saga-pedido-role", _acrescentar("Gravar", "dynamodb:PutItem", ESTOQUE), conferir_maquina,
+    ),
+    "an undo that may charge": (
+        "cesta-compensacao-manual-role", _acrescentar("Cobrar", "lambda:InvokeFunction", COBRAR), conferir_maquina,
     ),
 }  # fmt: skip
 

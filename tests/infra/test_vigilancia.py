@@ -39,14 +39,27 @@ def conferir_alarmes_de_funcoes(estado: Estado) -> None:
     assert set(estado.funcoes()) - vigiadas == set()
 
 
+VIGIADO_EM_CADA_MAQUINA = {
+    "cesta-saga-pedido": {"ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted", "ExecutionTime"},
+    # Without a TimeoutSeconds of its own it never times out, and a slow one has a person looking at it.
+    "cesta-compensacao-manual": {"ExecutionsFailed", "ExecutionsAborted"},
+}
+
+
 def conferir_alarmes_da_maquina(estado: Estado) -> None:
-    """Failed, timed out and slow sagas each have an alarm."""
-    vigiadas = {
-        alarme["metric_name"]
-        for alarme in estado.do_tipo("aws_cloudwatch_metric_alarm").values()
-        if alarme["namespace"] == "AWS/States" and alarme["alarm_actions"]
-    }
-    assert {"ExecutionsFailed", "ExecutionsTimedOut", "ExecutionTime"} - vigiadas == set()
+    """Of each machine, what must not end badly in silence has an alarm of its own."""
+    arns = {m["name"]: m["arn"] for m in estado.do_tipo("aws_sfn_state_machine").values()}
+    assert arns.keys() == VIGIADO_EM_CADA_MAQUINA.keys()
+    assert len(set(arns.values())) == len(arns)
+    for nome, metricas in VIGIADO_EM_CADA_MAQUINA.items():
+        vigiadas = {
+            alarme["metric_name"]
+            for alarme in estado.do_tipo("aws_cloudwatch_metric_alarm").values()
+            if alarme["namespace"] == "AWS/States"
+            and alarme["alarm_actions"]
+            and alarme["dimensions"] == {"StateMachineArn": arns[nome]}
+        }
+        assert metricas - vigiadas == set()
 
 
 def conferir_logs_declarados(estado: Estado) -> None:
@@ -59,20 +72,21 @@ def conferir_logs_declarados(estado: Estado) -> None:
     assert {f"/aws/lambda/{nome}" for nome in estado.funcoes()} - declarados == set()
 
 
-CONFERENCIAS: dict[Callable[[Estado], None], str] = {
-    conferir_filas_paradas: "aws_cloudwatch_metric_alarm.compensacao_pendente",
-    conferir_alarmes_de_funcoes: "module.estornar_pagamento.aws_cloudwatch_metric_alarm.erros",
-    conferir_alarmes_da_maquina: 'aws_cloudwatch_metric_alarm.maquina["cesta-saga-execucoes-falhas"]',
-    conferir_logs_declarados: "module.reservar_estoque.aws_cloudwatch_log_group.esta",
-}
+CONFERENCIAS: list[tuple[Callable[[Estado], None], str]] = [
+    (conferir_filas_paradas, "aws_cloudwatch_metric_alarm.compensacao_pendente"),
+    (conferir_alarmes_de_funcoes, "module.estornar_pagamento.aws_cloudwatch_metric_alarm.erros"),
+    (conferir_alarmes_da_maquina, 'aws_cloudwatch_metric_alarm.maquina["cesta-saga-execucoes-falhas"]'),
+    (conferir_alarmes_da_maquina, 'alarm.compensacao_manual["cesta-compensacao-manual-falhas"]'),
+    (conferir_logs_declarados, "module.reservar_estoque.aws_cloudwatch_log_group.esta"),
+]
 
 
-@pytest.mark.parametrize("conferir", CONFERENCIAS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("conferir", dict(CONFERENCIAS), ids=lambda c: c.__name__)
 def test_nothing_goes_unwatched(estado: Estado, conferir: Callable[[Estado], None]) -> None:
     conferir(estado)
 
 
-@pytest.mark.parametrize(("conferir", "recurso"), CONFERENCIAS.items(), ids=lambda v: getattr(v, "__name__", ""))
+@pytest.mark.parametrize(("conferir", "recurso"), CONFERENCIAS, ids=lambda v: getattr(v, "__name__", ""))
 def test_its_absence_is_caught(estado: Estado, conferir: Callable[[Estado], None], recurso: str) -> None:
     ficam = {endereco: v for endereco, v in estado.recursos.items() if not endereco.endswith(recurso)}
     assert len(ficam) == len(estado.recursos) - 1
@@ -109,5 +123,3 @@ def test_the_stock_waiting_question_reads_states_that_exist(estado: Estado) -> N
     [passos] = re.findall(r"details\.name in \[([^]]+)\]", consulta)
 
     assert set(re.findall(r"'(\w+)'", passos)) <= set(json.loads(maquina["definition"])["States"])
-
-

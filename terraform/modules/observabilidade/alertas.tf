@@ -135,6 +135,36 @@ resource "aws_cloudwatch_metric_alarm" "maquina" {
   ok_actions    = [aws_sns_topic.alertas.arn]
 }
 
+# A person is waiting at the terminal, and may have closed it: a compensation that failed must not depend on who looks.
+resource "aws_cloudwatch_metric_alarm" "compensacao_manual" {
+  for_each = {
+    cesta-compensacao-manual-falhas = {
+      metrica   = "ExecutionsFailed"
+      descricao = "Uma compensação pedida por uma pessoa falhou: o pedido continua pendente e a mensagem continua na fila ${var.filas.compensacao_falhou}."
+    }
+    cesta-compensacao-manual-abortadas = {
+      metrica   = "ExecutionsAborted"
+      descricao = "Uma compensação pedida por uma pessoa foi abortada no meio: confira estoque e cobrança do pedido e reprocesse."
+    }
+  }
+
+  alarm_name        = each.key
+  alarm_description = each.value.descricao
+
+  namespace           = "AWS/States"
+  metric_name         = each.value.metrica
+  dimensions          = { StateMachineArn = var.arn_compensacao }
+  statistic           = "Sum"
+  period              = 300
+  evaluation_periods  = 1
+  comparison_operator = "GreaterThanThreshold"
+  threshold           = 0
+  treat_missing_data  = "notBreaching"
+
+  alarm_actions = [aws_sns_topic.alertas.arn]
+  ok_actions    = [aws_sns_topic.alertas.arn]
+}
+
 resource "aws_cloudwatch_metric_alarm" "duracao_p99" {
   alarm_name        = "cesta-saga-lenta"
   alarm_description = "O p99 da duração da saga passou de ${var.limiar_duracao_p99_ms} ms por 15 minutos: gateway lento ou estoque disputado."

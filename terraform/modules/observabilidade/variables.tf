@@ -24,6 +24,11 @@ variable "arn_maquina_saga" {
   type        = string
 }
 
+variable "arn_compensacao" {
+  description = "ARN of the state machine of the manual compensation."
+  type        = string
+}
+
 variable "grupo_log_maquina" {
   description = "Name of the state machine's log group."
   type        = string

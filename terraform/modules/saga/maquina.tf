@@ -1,9 +1,28 @@
-# The state machine. Its role may invoke exactly the functions it orchestrates, update orders and write to the human queue.
+# The saga's state machine. Its role may invoke exactly the functions it orchestrates, update orders and write to the human queue.
 
 locals {
   nome_maquina = "cesta-saga-pedido"
   arn_maquina  = "arn:${var.contexto.particao}:states:${var.contexto.regiao}:${var.contexto.conta}:stateMachine:${local.nome_maquina}"
   arn_execucao = "arn:${var.contexto.particao}:states:${var.contexto.regiao}:${var.contexto.conta}:execution:${local.nome_maquina}"
+
+  # Both machines write their execution log.
+  entregar_logs = {
+    Sid    = "EntregarLogs"
+    Effect = "Allow"
+    Action = [
+      "logs:CreateLogDelivery",
+      "logs:DeleteLogDelivery",
+      "logs:DescribeLogGroups",
+      "logs:DescribeResourcePolicies",
+      "logs:GetLogDelivery",
+      "logs:ListLogDeliveries",
+      "logs:PutResourcePolicy",
+      "logs:UpdateLogDelivery",
+    ]
+    # CloudWatch Logs defines no resource type for the log-delivery API actions, so "*" is the only value they accept:
+    # https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html#cloudwatch-iam-policy
+    Resource = ["*"]
+  }
 
   definicao = templatefile(var.arquivo_asl, {
     particao                    = var.contexto.particao
@@ -70,23 +89,7 @@ resource "aws_iam_role_policy" "maquina" {
         Action   = ["sqs:SendMessage"]
         Resource = [aws_sqs_queue.compensacao_falhou.arn]
       },
-      {
-        Sid    = "EntregarLogs"
-        Effect = "Allow"
-        Action = [
-          "logs:CreateLogDelivery",
-          "logs:DeleteLogDelivery",
-          "logs:DescribeLogGroups",
-          "logs:DescribeResourcePolicies",
-          "logs:GetLogDelivery",
-          "logs:ListLogDeliveries",
-          "logs:PutResourcePolicy",
-          "logs:UpdateLogDelivery",
-        ]
-        # CloudWatch Logs defines no resource type for the log-delivery API actions, so "*" is the only value they accept:
-        # https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html#cloudwatch-iam-policy
-        Resource = ["*"]
-      },
+      local.entregar_logs,
     ]
   })
 }

@@ -3,6 +3,11 @@ output "arn_maquina_saga" {
   value       = aws_sfn_state_machine.saga.arn
 }
 
+output "arn_maquina_compensacao" {
+  description = "ARN of the state machine cesta-compensacao-manual."
+  value       = aws_sfn_state_machine.compensacao.arn
+}
+
 output "nome_papel_maquina" {
   description = "Name of the state machine's role."
   value       = aws_iam_role.maquina.name

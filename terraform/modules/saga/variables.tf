@@ -29,6 +29,11 @@ variable "arquivo_asl" {
   type        = string
 }
 
+variable "arquivo_asl_compensacao" {
+  description = "Path of the manual compensation's template, asl/compensacao-manual.asl.json."
+  type        = string
+}
+
 variable "gateway" {
   description = "The payment gateway: base URL, SSM parameter of its API key, and the client's connection and whole-call limits in seconds."
   type = object({

@@ -1,0 +1,80 @@
+# The second state machine: what a person asks to be undone after the saga gave up. It undoes and writes the order's status;
+# it can neither reserve, charge, confirm nor send messages.
+
+locals {
+  nome_compensacao = "cesta-compensacao-manual"
+  arn_compensacao  = "arn:${var.contexto.particao}:states:${var.contexto.regiao}:${var.contexto.conta}:stateMachine:${local.nome_compensacao}"
+}
+
+resource "aws_iam_role" "compensacao" {
+  name                 = "${local.nome_compensacao}-role"
+  description          = "Role of the state machine ${local.nome_compensacao}."
+  max_session_duration = 3600
+
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "states.amazonaws.com" }
+      Condition = {
+        StringEquals = { "aws:SourceAccount" = var.contexto.conta }
+        ArnEquals    = { "aws:SourceArn" = local.arn_compensacao }
+      }
+    }]
+  })
+}
+
+resource "aws_iam_role_policy" "compensacao" {
+  name = "${local.nome_compensacao}-policy"
+  role = aws_iam_role.compensacao.name
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid      = "InvocarAsFuncoesQueOrquestra"
+        Effect   = "Allow"
+        Action   = ["lambda:InvokeFunction"]
+        Resource = [module.estornar_pagamento.arn, module.liberar_estoque.arn]
+      },
+      {
+        Sid      = "RegistrarNoPedido"
+        Effect   = "Allow"
+        Action   = ["dynamodb:UpdateItem"]
+        Resource = [aws_dynamodb_table.pedidos.arn]
+      },
+      local.entregar_logs,
+    ]
+  })
+}
+
+resource "aws_cloudwatch_log_group" "compensacao" {
+  name              = "/aws/vendedlogs/states/${local.nome_compensacao}"
+  retention_in_days = 30
+}
+
+resource "aws_sfn_state_machine" "compensacao" {
+  name     = local.nome_compensacao
+  type     = "STANDARD"
+  role_arn = aws_iam_role.compensacao.arn
+
+  definition = templatefile(var.arquivo_asl_compensacao, {
+    particao                  = var.contexto.particao
+    regiao                    = var.contexto.regiao
+    conta                     = var.contexto.conta
+    funcao_estornar_pagamento = module.estornar_pagamento.nome
+    funcao_liberar_estoque    = module.liberar_estoque.nome
+    tabela_pedidos            = aws_dynamodb_table.pedidos.name
+  })
+
+  # Its input has no card token at all: pedidoId, sku, criadoEm and what is left to undo.
+  logging_configuration {
+    log_destination        = "${aws_cloudwatch_log_group.compensacao.arn}:*"
+    level                  = "ALL"
+    include_execution_data = true
+  }
+
+  # Creating the machine tests the log delivery with the role, so its policy has to be there first.
+  depends_on = [aws_iam_role_policy.compensacao]
+}
