@@ -21,18 +21,14 @@ from botocore.exceptions import ClientError
 from rich.console import Console
 from rich.table import Table
 
-from provas.alvo import RAIZ, Alvo
-from provas.erros import ErroDasProvas
-
-if str(RAIZ / "lambdas") not in sys.path:
-    sys.path.append(str(RAIZ / "lambdas"))
-
 from comum.relogio import agora_iso
 from fila.efeitos import Efeito, LeitorDeEfeitos, Motivo, RepositorioDeEfeitos
 from fila.erros import MensagemInvalidaError
 from fila.modelos import MensagemDePedido, ler_mensagem
+from operacao.filas import enviada_ms, segurar
+from provas.alvo import Alvo
+from provas.erros import ErroDasProvas
 
-SEGURAR_S = 120
 LIMITE_MOVIMENTO_S = 600
 _SEM_MOVE_TASK = {
     "InvalidAction",
@@ -86,24 +82,8 @@ class Dlq:
     @contextmanager
     def segurar(self) -> Iterator[list[Parada]]:
         """Every message there is now, hidden from others meanwhile and visible again afterwards."""
-        vistas: dict[str, Parada] = {}
-        vazias = 0
-        try:
-            while vazias < 2:
-                lote = self._sqs.receive_message(
-                    QueueUrl=self.url,
-                    MaxNumberOfMessages=10,
-                    VisibilityTimeout=SEGURAR_S,
-                    WaitTimeSeconds=1,
-                    AttributeNames=["All"],
-                    MessageAttributeNames=["All"],
-                ).get("Messages", [])
-                vazias = 0 if lote else vazias + 1
-                vistas.update((m["MessageId"], _parada(m)) for m in lote)
-            yield sorted(vistas.values(), key=lambda parada: parada.enviada_ms)
-        finally:
-            for parada in vistas.values():
-                self._soltar(parada)
+        with segurar(self._sqs, self.url) as seguradas:
+            yield [_parada(mensagem) for mensagem in seguradas.mensagens]
 
     def efeito(self, parada: Parada) -> Efeito | None:
         """What already happened to the message's order; None when nothing, or when it cannot be read."""
@@ -192,12 +172,6 @@ class Dlq:
         self._sqs.send_message(QueueUrl=self.destino, MessageBody=parada.corpo, MessageAttributes=parada.atributos)
         self._sqs.delete_message(QueueUrl=self.url, ReceiptHandle=parada.recibo)
 
-    def _soltar(self, parada: Parada) -> None:
-        try:
-            self._sqs.change_message_visibility(QueueUrl=self.url, ReceiptHandle=parada.recibo, VisibilityTimeout=0)
-        except ClientError:
-            return  # deleted meanwhile, or its time is over: visible either way
-
     def _esperar_movimento(self, arn: str) -> int:
         limite = time.monotonic() + LIMITE_MOVIMENTO_S
         while time.monotonic() < limite:
@@ -227,7 +201,7 @@ def _parada(mensagem: dict[str, Any]) -> Parada:
         corpo=mensagem["Body"],
         atributos=atributos,
         recebimentos=int(sistema.get("ApproximateReceiveCount", 0)),
-        enviada_ms=int(sistema.get("SentTimestamp", 0)),
+        enviada_ms=enviada_ms(mensagem),
         pedido=pedido,
         defeito=defeito,
     )
@@ -296,7 +270,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     lidos = analisador().parse_args(argumentos)
     console = Console()
     try:
-        dlq = Dlq(Alvo.carregar(lidos.alvo))
+        dlq = Dlq(Alvo.carregar(lidos.alvo, producao=True))
         if lidos.acao == "listar":
             _listar(dlq, console)
         elif lidos.acao == "mostrar":
