@@ -69,8 +69,15 @@ class Alvo:
     _ambientes: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def carregar(cls, nome: str, raiz: Path = RAIZ, ambiente: Mapping[str, str] | None = None) -> Alvo:
+    def carregar(
+        cls, nome: str, raiz: Path = RAIZ, ambiente: Mapping[str, str] | None = None, *, producao: bool = False
+    ) -> Alvo:
         """Read the outputs of ``nome``.
+
+        Parameters
+        ----------
+        producao : bool
+            True lets a production target through: for tools that operate it, never for anything that injects failures.
 
         Raises
         ------
@@ -91,7 +98,7 @@ class Alvo:
             ) from erro
         if not isinstance(saidas, dict) or not saidas:
             raise AlvoNaoImplantadoError(f"build/{nome}/saidas.json está vazio. Rode de novo: {_como_implantar(nome)}")
-        if nome == "aws":
+        if nome == "aws" and not producao:
             _recusar_producao(saidas)
         return cls(nome, saidas, _endpoint(nome, env))
 

@@ -3,7 +3,7 @@ table).
 
 Item: ``pedidoId`` (S, hash), ``status``, ``sku``, ``quantidade`` (units), ``valorCentavos``, ``criadoEm``,
 ``atualizadoEm``, ``historico`` (list of {status, em, passo}), ``motivo`` ({erro, causa}) on failure. Never the card's
-token.
+token. An order that a person ended carries ``encerramento`` ({motivo, por, estoque, em}).
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from comum.contrato import EntradaSaga
 from pedidos.erros import ConfirmacaoRecusadaError, PedidoDivergenteError
-from pedidos.situacao import Status, condicao_de_escrita
+from pedidos.situacao import Status, condicao_de_escrita, pode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,15 @@ class Passo:
 
 
 @dataclass(frozen=True, slots=True)
+class Encerramento:
+    """How a person ended an order: why and who (no customer's data), and what was done with its units."""
+
+    motivo: str
+    por: str
+    estoque: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pedido:
     """An order as stored; ``erro`` is the name of the failure, empty when there is none."""
 
@@ -43,6 +52,7 @@ class Pedido:
     atualizado_em: str
     historico: tuple[Passo, ...]
     erro: str
+    encerramento: Encerramento | None = None
 
 
 class RepositorioPedidos:
@@ -139,6 +149,83 @@ class RepositorioPedidos:
             return False
         raise ConfirmacaoRecusadaError("the order cannot be confirmed", pedidoId=pedido_id, status=atual or "AUSENTE")
 
+    def assumir(self, pedido_id: str, lido: Status | None, em: str, passo: str) -> bool:
+        """Make the order a person's (REQUER_INTERVENCAO_HUMANA): from then on it can no longer be confirmed.
+
+        Parameters
+        ----------
+        lido : Status | None
+            Status the person saw (None: no item); if it changed meanwhile, nothing is written.
+
+        Returns
+        -------
+        bool
+            False if the order is no longer in ``lido``, or may not go from there.
+        """
+        para = Status.REQUER_INTERVENCAO_HUMANA
+        if lido is para or lido is Status.ENCERRADO_MANUALMENTE or not pode(para, lido):
+            return False
+        condicao = "attribute_not_exists(pedidoId)" if lido is None else "#status = :lido"
+        return self._mudar(pedido_id, para, em, passo, condicao, {} if lido is None else {":lido": {"S": lido.value}})
+
+    def encerrar(self, pedido_id: str, encerramento: Encerramento, em: str, passo: str) -> bool:
+        """Record how a person ended the order: REQUER_INTERVENCAO_HUMANA to ENCERRADO_MANUALMENTE.
+
+        Returns
+        -------
+        bool
+            False if the order is in any other status, ENCERRADO_MANUALMENTE included: what was recorded first stays.
+        """
+        condicao = condicao_de_escrita(Status.ENCERRADO_MANUALMENTE, incluir_o_proprio=False)
+        registro = {
+            "motivo": {"S": encerramento.motivo},
+            "por": {"S": encerramento.por},
+            "estoque": {"S": encerramento.estoque},
+            "em": {"S": em},
+        }
+        return self._mudar(
+            pedido_id,
+            Status.ENCERRADO_MANUALMENTE,
+            em,
+            passo,
+            condicao.expressao,
+            {**condicao.valores, ":encerramento": {"M": registro}},
+            ", encerramento = :encerramento",
+        )
+
+    def _mudar(
+        self,
+        pedido_id: str,
+        para: Status,
+        em: str,
+        passo: str,
+        condicao: str,
+        valores: "Mapping[str, Any]",
+        mais: str = "",
+    ) -> bool:
+        """Write a status under a condition, history appended; False if the condition does not hold."""
+        try:
+            self._dynamodb.update_item(
+                TableName=self._tabela,
+                Key={"pedidoId": {"S": pedido_id}},
+                UpdateExpression=(
+                    "SET #status = :para, atualizadoEm = :em,"
+                    f" historico = list_append(if_not_exists(historico, :vazia), :entrada){mais}"
+                ),
+                ConditionExpression=condicao,
+                ExpressionAttributeNames={"#status": "status"},
+                ExpressionAttributeValues={
+                    **valores,
+                    ":para": {"S": para},
+                    ":em": {"S": em},
+                    ":vazia": {"L": []},
+                    ":entrada": {"L": [_entrada_historico(para, em, passo)]},
+                },
+            )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
     def obter(self, pedido_id: str) -> Pedido | None:
         """The order, read consistently, or None."""
         item = self._dynamodb.get_item(
@@ -162,7 +249,14 @@ def _pedido(item: "Mapping[str, Any]") -> Pedido:
         atualizado_em=_texto(item, "atualizadoEm"),
         historico=historico,
         erro=_texto(item.get("motivo", {}).get("M", {}), "erro"),
+        encerramento=_encerramento(item.get("encerramento", {}).get("M")),
     )
+
+
+def _encerramento(guardado: "Mapping[str, Any] | None") -> Encerramento | None:
+    if guardado is None:
+        return None
+    return Encerramento(_texto(guardado, "motivo"), _texto(guardado, "por"), _texto(guardado, "estoque"))
 
 
 def _exigir_mesmo_conteudo(item: "Mapping[str, Any]", entrada: EntradaSaga) -> None:

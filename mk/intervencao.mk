@@ -1,0 +1,5 @@
+##@ Intervenção humana
+.PHONY: intervencao
+
+intervencao: setup ## Pedidos que esperam uma pessoa: INTERVENCAO="listar" | "mostrar ID" | "reprocessar --todos" | "encerrar ID --motivo ..." (ALVO=)
+	@scripts/intervencao.sh --alvo $(ALVO) $(or $(INTERVENCAO),listar)
