@@ -5,7 +5,8 @@ What each engine was seen to do is not here: it is read from ``docs/fidelity/<al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 AWS = "https://docs.aws.amazon.com/"
 SFN = AWS + "step-functions/latest/"
@@ -38,6 +39,7 @@ class Linha:
     modelo: tests that show our code against a model of AWS, in process.
     estatico: tests that read the definition (state machine, plan, policies) without running it.
     depende: why the design cares.
+    notas: by target, what of ours stands behind what was seen there: the engine alone would not do it, or not so.
     """
 
     sonda: str
@@ -47,6 +49,7 @@ class Linha:
     depende: str
     modelo: tuple[str, ...] = ()
     estatico: tuple[str, ...] = ()
+    notas: Mapping[str, str] = field(default_factory=dict)
 
 
 LINHAS: tuple[Linha, ...] = (
@@ -84,6 +87,10 @@ LINHAS: tuple[Linha, ...] = (
         "the error names are the contract between the code and the state machine",
         (f"{FAULTS}::test_single_fault",),
         (f"{ASL}::test_every_named_error_is_a_class_somebody_raises",),
+        notas={
+            "local": "by AWS's runtime client, in a bootstrap of ours",
+            "localstack": "by AWS's runtime client, in an executor of ours",
+        },
     ),
     Linha(
         "sfn.error.subclass",
@@ -93,6 +100,10 @@ LINHAS: tuple[Linha, ...] = (
         "every concrete class is listed",
         (),
         (f"{ASL}::test_every_concrete_class_is_named_or_meant_for_states_all",),
+        notas={
+            "local": "by AWS's runtime client, in a bootstrap of ours",
+            "localstack": "by AWS's runtime client, in an executor of ours",
+        },
     ),
     Linha(
         "sfn.error.function_timeout",
@@ -101,6 +112,10 @@ LINHAS: tuple[Linha, ...] = (
         SFN + "dg/concepts-error-handling.html",
         "an unknown outcome: compensated, never taken for a refusal",
         (f"{DEPARTURES}::TestOurs::test_holds", f"{FAULTS}::test_single_fault"),
+        notas={
+            "local": "by AWS's runtime client, in a bootstrap of ours",
+            "localstack": "by AWS's runtime client, in an executor of ours",
+        },
     ),
     Linha(
         "sfn.error.function_exit",
@@ -112,6 +127,10 @@ LINHAS: tuple[Linha, ...] = (
             f"{FAULTS}::test_single_fault",
             "tests/unit/test_localstack_runtime.py::test_exit_before_answering_is_exit_error",
         ),
+        notas={
+            "local": "by AWS's runtime client, in a bootstrap of ours",
+            "localstack": "by AWS's runtime client, in an executor of ours",
+        },
     ),
     Linha(
         "sfn.error.task_timeout",
@@ -212,6 +231,7 @@ LINHAS: tuple[Linha, ...] = (
         "alarms on executions that failed or timed out",
         (),
         (f"{WATCH}::test_nothing_goes_unwatched",),
+        notas={"local": "by the bridge of ours that feeds the engine"},
     ),
     # --- SQS to a function ---
     Linha(
@@ -361,6 +381,10 @@ LINHAS: tuple[Linha, ...] = (
         "a person learns of a compensation that failed",
         ("tests/unit/test_engine_alarms.py::test_one_message_in_the_window_fires_and_the_reason_says_so",),
         (f"{WATCH}::test_nothing_goes_unwatched",),
+        notas={
+            "local": "by the bridge of ours that feeds the engine",
+            "localstack": "from the engine's own metrics, over periods that a plugin of ours shortens",
+        },
     ),
     Linha(
         "alarm.dimensions",
@@ -369,6 +393,10 @@ LINHAS: tuple[Linha, ...] = (
         CW + "cloudwatch_concepts.html",
         "the page says which queue",
         ("tests/e2e/test_motor.py::test_only_its_own_queue_moves_an_alarm_and_both_changes_are_notified",),
+        notas={
+            "local": "by an evaluator of ours in the engine",
+            "localstack": "over periods that a plugin of ours shortens",
+        },
     ),
     Linha(
         "alarm.action_to_topic",
@@ -378,6 +406,10 @@ LINHAS: tuple[Linha, ...] = (
         "the alarm reaches someone",
         (),
         (f"{WATCH}::test_an_alarm_that_tells_nobody_is_caught",),
+        notas={
+            "local": "by an evaluator of ours in the engine",
+            "localstack": "over periods that a plugin of ours shortens",
+        },
     ),
     Linha(
         "alarm.percentile",
@@ -389,6 +421,7 @@ LINHAS: tuple[Linha, ...] = (
             "tests/unit/test_engine_query_protocol.py::test_a_percentile_alarm_has_no_statistic_and_keeps_what_it_does_with_few_samples",
         ),
         (PLAN,),
+        notas={"local": "by an evaluator of ours in the engine"},
     ),
     Linha(
         "alarm.metric_math",
