@@ -21,6 +21,7 @@ class Duplicada(ProvaDaFila):
         self.exigir_filas_vazias()
         item = self.criar_estoque()
         pedido_id = self.novo_pedido_id()
+        self.encurtar_invisibilidade(12)
         corpo = self.corpo(pedido_id, item)
         self.enviar(*[corpo] * ENTREGAS)
         self._esperar_fim()
@@ -38,7 +39,7 @@ class Duplicada(ProvaDaFila):
         )
 
     def _esperar_fim(self) -> None:
-        # Deliveries that met the first one at work come back after the invisibility (60 s).
+        # Deliveries that met the first one at work come back after the invisibility.
         self.esperar_ate(
             lambda: sum(self.profundidade()),
             self.alvo.prazos.mensagem + 240,

@@ -34,7 +34,7 @@ class BancadaDaFila(ProvaDaFila):
         return resposta.status, json.loads(resposta.data)
 
     def esperar_situacao(self, pedido_id: str, situacao: str) -> None:
-        """Wait for the effect (a delivery that met a cold gateway comes back after 60 s)."""
+        """Wait for the effect."""
         self.esperar_ate(lambda: self.situacao(pedido_id), 150, situacao, ate=lambda vista: vista == situacao)
 
 
@@ -42,6 +42,7 @@ class BancadaDaFila(ProvaDaFila):
 def bancada(alvo: Alvo) -> Iterator[BancadaDaFila]:
     """Helpers that clean up after the test."""
     b = BancadaDaFila(Contexto(alvo))
+    b.encurtar_invisibilidade(12)  # a delivery that met a cold gateway comes back sooner
     yield b
     assert b.limpar() == []
 
@@ -90,7 +91,6 @@ def test_refusal_is_an_outcome_the_customer_reads(
 
 def test_charge_whose_every_answer_is_an_error_is_still_concluded(bancada: BancadaDaFila) -> None:
     """The stand-in charges and replays a stored 500: the second delivery looks the charge up instead."""
-    bancada.encurtar_invisibilidade(12)
     item, pedido_id = bancada.criar_estoque(), bancada.novo_pedido_id()
     bancada.enviar(bancada.corpo(pedido_id, item, lojaId="erro-apos-cobrar"))
     bancada.esperar_situacao(pedido_id, "CONCLUIDO")
