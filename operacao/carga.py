@@ -15,10 +15,11 @@ import sys
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from rich.console import Console
@@ -114,6 +115,7 @@ class Carga:
         self.ao_andar = ao_andar
         self._sqs = alvo.cliente("sqs")
         self._ddb = alvo.cliente("dynamodb")
+        self._itens: list[str] = []
 
     def url(self, desenho: str) -> str:
         """Where to post for a design.
@@ -137,6 +139,7 @@ class Carga:
         item = f"CARGA-{uuid.uuid4().hex[:10].upper()}"
         tabela = self.alvo.saida("tabelas_fila")["estoque"]
         self._ddb.put_item(TableName=tabela, Item={"itemId": {"S": item}, "saldo": {"N": str(unidades)}})
+        self._itens.append(item)
         return item
 
     def disparar(self, desenho: str, opcoes: Opcoes) -> Medida:
@@ -226,39 +229,59 @@ class Carga:
         )
         medida.saldo_final = int(estoque["Item"]["saldo"]["N"])
 
-    def _pedidos_de(self, medida: Medida) -> list[str]:
+    def _pedidos_de(self, itens: Collection[str]) -> set[str]:
         paginas = self._ddb.get_paginator("scan").paginate(
             TableName=self.alvo.saida("tabelas_fila")["efeitos"],
             ConsistentRead=True,
-            ProjectionExpression="pedidoId",
-            FilterExpression="itemId = :item",
-            ExpressionAttributeValues={":item": {"S": medida.item}},
+            ProjectionExpression="pedidoId, itemId",
         )
-        return [item["pedidoId"]["S"] for pagina in paginas for item in pagina["Items"]]
+        return {i["pedidoId"]["S"] for pagina in paginas for i in pagina["Items"] if i["itemId"]["S"] in itens}
+
+    def _movimentos_de(self, pedidos: Collection[str]) -> list[tuple[str, str, str]]:
+        """Lines of the stand-in's ledger about these orders: (order in the ledger, kind, pedidoId)."""
+        paginas = self._ddb.get_paginator("query").paginate(
+            TableName=self._tabela_do_gateway(),
+            KeyConditionExpression="pk = :m",
+            ProjectionExpression="sk, movimento, pedidoId",
+            ExpressionAttributeValues={":m": {"S": "MOVIMENTOS"}},
+            ConsistentRead=True,
+        )
+        linhas = [
+            (i["sk"]["S"], i["movimento"]["S"], i["pedidoId"]["S"]) for pagina in paginas for i in pagina["Items"]
+        ]
+        return [linha for linha in linhas if linha[2] in pedidos]
 
     def cobrancas(self, medida: Medida) -> tuple[int, int]:
         """Charges approved for this load's orders in the stand-in's ledger, and for how many distinct orders."""
-        pedidos = set(self._pedidos_de(medida))
-        paginas = self._ddb.get_paginator("query").paginate(
-            TableName=self.alvo.variavel(FUNCAO_DO_GATEWAY, "TABELA_GATEWAY"),
-            KeyConditionExpression="pk = :m",
-            FilterExpression="movimento = :aprovada",
-            ProjectionExpression="pedidoId",
-            ExpressionAttributeValues={":m": {"S": "MOVIMENTOS"}, ":aprovada": {"S": "COBRANCA_APROVADA"}},
-            ConsistentRead=True,
-        )
-        cobradas = [i["pedidoId"]["S"] for pagina in paginas for i in pagina["Items"] if i["pedidoId"]["S"] in pedidos]
+        linhas = self._movimentos_de(self._pedidos_de({medida.item}))
+        cobradas = [pedido for _, movimento, pedido in linhas if movimento == "COBRANCA_APROVADA"]
         return len(cobradas), len(set(cobradas))
 
-    def apagar(self, medida: Medida) -> None:
-        """Remove this load's orders and stock item (what it left in the stand-in's ledger stays: it is a ledger)."""
+    def limpar(self) -> None:
+        """Remove every order this load made, warm-up included, and its lines in the stand-in's ledger.
+
+        The ledger is one partition, read whole by who asks for an order's movements: thousands of lines left behind
+        would slow every proof that comes after.
+        """
         tabelas = self.alvo.saida("tabelas_fila")
-        pedidos = self._pedidos_de(medida)
-        for tabela, chave in (("efeitos", "pedidoId"), ("processados", "PedidoId")):
-            for inicio in range(0, len(pedidos), 25):
-                lote = [{"DeleteRequest": {"Key": {chave: {"S": p}}}} for p in pedidos[inicio : inicio + 25]]
-                self._ddb.batch_write_item(RequestItems={tabelas[tabela]: lote})
-        self._ddb.delete_item(TableName=tabelas["estoque"], Key={"itemId": {"S": medida.item}})
+        pedidos = sorted(self._pedidos_de(set(self._itens)))
+        movimentos = self._movimentos_de(set(pedidos))
+        self._apagar(tabelas["efeitos"], [{"pedidoId": {"S": p}} for p in pedidos])
+        self._apagar(tabelas["processados"], [{"PedidoId": {"S": p}} for p in pedidos])
+        self._apagar(tabelas["estoque"], [{"itemId": {"S": item}} for item in self._itens])
+        cobrancas = [{"pk": {"S": f"COBRANCA#fila-cobranca-{p}"}, "sk": {"S": "COBRANCA"}} for p in pedidos]
+        linhas = [{"pk": {"S": "MOVIMENTOS"}, "sk": {"S": ordem}} for ordem, _, _ in movimentos]
+        self._apagar(self._tabela_do_gateway(), cobrancas + linhas)
+        self._itens.clear()
+
+    def _apagar(self, tabela: str, chaves: list[dict[str, Any]]) -> None:
+        for inicio in range(0, len(chaves), 25):
+            pendentes = {tabela: [{"DeleteRequest": {"Key": chave}} for chave in chaves[inicio : inicio + 25]]}
+            while pendentes:
+                pendentes = self._ddb.batch_write_item(RequestItems=pendentes).get("UnprocessedItems", {})
+
+    def _tabela_do_gateway(self) -> str:
+        return self.alvo.variavel(FUNCAO_DO_GATEWAY, "TABELA_GATEWAY")
 
     @contextmanager
     def atraso_do_gateway(self, atraso_ms: int) -> Iterator[None]:
@@ -388,13 +411,17 @@ def _rodar(alvo: Alvo, desenhos: list[str], opcoes: Opcoes, atraso_ms: int, cons
             progresso.update(tarefa, description=estado, completed=None if enviadas < 0 else enviadas)
 
         carga = Carga(alvo, andar)
-        with carga.atraso_do_gateway(atraso_ms):
-            for desenho in desenhos:
-                medida = carga.disparar(desenho, opcoes)
-                if desenho == "fila":
-                    medida.esvaziou_em_s = carga.esperar_vazia(1200, medida)
-                carga.contar(medida)
-                medidas.append(medida)
+        try:
+            with carga.atraso_do_gateway(atraso_ms):
+                for desenho in desenhos:
+                    medida = carga.disparar(desenho, opcoes)
+                    if desenho == "fila":
+                        medida.esvaziou_em_s = carga.esperar_vazia(1200, medida)
+                    carga.contar(medida)
+                    medidas.append(medida)
+        finally:
+            andar(-1, "limpando")
+            carga.limpar()
     console.print(tabela(medidas, opcoes, atraso_ms))
     for frase in comparacao(medidas):
         console.print(frase)

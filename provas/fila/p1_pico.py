@@ -28,11 +28,11 @@ class Pico(ProvaDaFila):
             self.anotar(f"Rodada reduzida: {total} pedidos em vez de {TOTAL} (PROVA_PICO_TOTAL).")
         self.exigir_filas_vazias()
         carga = Carga(self.alvo, lambda _n, estado: self.passo(estado))
+        self.ao_limpar("pedidos da carga", carga.limpar)
         with carga.atraso_do_gateway(ATRASO_MS):
             medida = carga.disparar("fila", Opcoes(total, CONCORRENCIA))
             medida.esvaziou_em_s = carga.esperar_vazia(1200, medida)
         carga.contar(medida)
-        self.ao_limpar("pedidos da carga", lambda: carga.apagar(medida))
         self.conferir(f"{total} respostas, todas 202", {202: total}, dict(medida.codigos))
         self.conferir("nada foi para a DLQ", 0, sum(self.profundidade(str(self.alvo.saida("fila_pedidos_dlq_url")))))
         self.conferir("efeitos = pedidos distintos, todos concluídos", {"CONCLUIDO": total}, dict(medida.pedidos))

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import boto3
 import pytest
 
 from operacao.carga import Carga, CargaError, Medida, Opcoes, comparacao, problemas
@@ -70,3 +71,46 @@ def test_percentiles_of_few_and_many() -> None:
     assert medida("fila", {202: 1}).percentil(95) == 100.0
     assert medida("fila", {}).percentil(95) == 0.0
     assert medida("fila", {202: 101}).percentil(50) == pytest.approx(150.0)
+
+
+def test_clean_up_takes_only_what_this_load_made(aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every table is left as it was: the ledger too, which the proofs read whole."""
+    ddb = boto3.client("dynamodb")
+    for tabela, chaves in (
+        ("efeitos", ["pedidoId"]),
+        ("processados", ["PedidoId"]),
+        ("estoque", ["itemId"]),
+        ("gateway", ["pk", "sk"]),
+    ):
+        ddb.create_table(
+            TableName=tabela,
+            KeySchema=[{"AttributeName": c, "KeyType": t} for c, t in zip(chaves, ("HASH", "RANGE"), strict=False)],
+            AttributeDefinitions=[{"AttributeName": c, "AttributeType": "S"} for c in chaves],
+            BillingMode="PAY_PER_REQUEST",
+        )
+    saidas = {"tabelas_fila": {t: t for t in ("efeitos", "processados", "estoque")}}
+    lugar = Alvo("local", saidas, None, {"sqs": None, "dynamodb": ddb})
+    monkeypatch.setattr(Alvo, "variavel", lambda *_: "gateway")
+    carga = Carga(lugar)
+    meu = carga.semear(30)
+    for numero in range(60):
+        pedido, item = f"p{numero}", meu if numero < 30 else "DE-OUTRO"
+        ddb.put_item(TableName="efeitos", Item={"pedidoId": {"S": pedido}, "itemId": {"S": item}})
+        ddb.put_item(TableName="processados", Item={"PedidoId": {"S": pedido}})
+        ddb.put_item(
+            TableName="gateway", Item={"pk": {"S": f"COBRANCA#fila-cobranca-{pedido}"}, "sk": {"S": "COBRANCA"}}
+        )
+        ddb.put_item(
+            TableName="gateway",
+            Item={
+                "pk": {"S": "MOVIMENTOS"},
+                "sk": {"S": f"{numero:012d}"},
+                "movimento": {"S": "COBRANCA_APROVADA"},
+                "pedidoId": {"S": pedido},
+            },
+        )
+    assert carga.cobrancas(Medida("fila", [], 0.0, meu)) == (30, 30)
+    carga.limpar()
+    restam = {t: ddb.scan(TableName=t)["Count"] for t in ("efeitos", "processados", "estoque", "gateway")}
+    assert restam == {"efeitos": 30, "processados": 30, "estoque": 0, "gateway": 60}
+    assert {i["itemId"]["S"] for i in ddb.scan(TableName="efeitos")["Items"]} == {"DE-OUTRO"}
