@@ -8,6 +8,7 @@ module "fila" {
   limites                  = var.limites_pedido
   prefixo_url_api          = var.prefixo_url_api
   limite_requisicoes       = var.limite_requisicoes
+  autorizador_jwt          = var.autorizador_jwt
   concorrencia_consumidor  = var.concorrencia_consumidor_fila
   habilitar_desenho_minimo = var.habilitar_desenho_minimo
   concorrencia_sincrono    = var.concorrencia_sincrono_fila

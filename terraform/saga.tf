@@ -15,6 +15,7 @@ locals {
 }
 
 resource "aws_ssm_parameter" "chave_gateway" {
+  #checkov:skip=CKV_AWS_337:alias/aws/ssm: read through SSM by the two roles that may, with no kms:Decrypt to grant.
   count = var.habilitar_gateway_simulado ? 0 : 1
 
   name             = "/cesta/gateway/chave"
@@ -45,15 +46,18 @@ module "api" {
   prefixo_url_funcao = var.prefixo_url_funcao
   retencao_logs_dias = var.retencao_logs_dias
   limite_requisicoes = var.limite_requisicoes
+  autorizador_jwt    = var.autorizador_jwt
 
   rotas = {
     "POST /pedidos" = {
       nome_funcao   = module.saga.funcoes["CriarPedido"].nome
       arn_invocacao = module.saga.funcoes["CriarPedido"].arn_invocacao
+      protegida     = var.autorizador_jwt != null
     }
     "GET /pedidos/{pedidoId}" = {
       nome_funcao   = module.saga.funcoes["ConsultarPedido"].nome
       arn_invocacao = module.saga.funcoes["ConsultarPedido"].arn_invocacao
+      protegida     = var.autorizador_jwt != null
     }
   }
 }

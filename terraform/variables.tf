@@ -157,6 +157,58 @@ variable "limiar_duracao_p99_ms" {
   default     = 30000
 }
 
+variable "chave_kms" {
+  description = <<-EOT
+    ARN of a customer managed KMS key for the tables and the logs of functions and state machine; null leaves them on the
+    keys AWS owns. Its policy must let logs.<regiao>.amazonaws.com use it, and the account through DynamoDB (kms:ViaService).
+  EOT
+  type        = string
+  default     = null
+  nullable    = true
+
+  validation {
+    condition     = var.chave_kms == null || can(regex("^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/", var.chave_kms))
+    error_message = "chave_kms is the ARN of a key (arn:aws:kms:<regiao>:<conta>:key/<id>), not an alias."
+  }
+}
+
+variable "limites_concorrencia" {
+  description = "Reserved concurrency by function (logical id in template.yaml): its ceiling, taken from the account's pool. Functions not named share the pool."
+  type        = map(number)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for n in values(var.limites_concorrencia) : n >= 1 && floor(n) == n])
+    error_message = "Each limit is a whole number, at least 1: 0 would switch the function off."
+  }
+  validation {
+    condition = alltrue([
+      for id in keys(var.limites_concorrencia) :
+      can(yamldecode(file(coalesce(var.arquivo_modelo, "${path.root}/../template.yaml"))).Resources[id].Properties.FunctionName)
+    ])
+    error_message = "Each key is the logical id of a function in template.yaml, such as CobrarPagamento."
+  }
+}
+
+variable "autorizador_jwt" {
+  description = "Issuer and audiences of the tokens that POST and GET of orders need, on the saga's and the queue's APIs; null leaves both open."
+  type = object({
+    emissor = string
+    publico = list(string)
+  })
+  default  = null
+  nullable = true
+
+  validation {
+    condition     = var.autorizador_jwt == null || (can(regex("^https://", var.autorizador_jwt.emissor)) && try(length(var.autorizador_jwt.publico) > 0, false))
+    error_message = "emissor is an https URL and publico names at least one audience."
+  }
+  validation {
+    condition     = var.autorizador_jwt == null || var.habilitar_api_http
+    error_message = "Without HTTP APIs there is no authorizer."
+  }
+}
+
 variable "chave_kms_alertas" {
   description = "ARN of a customer managed KMS key for the alert topic; null leaves it without KMS. See modules/observabilidade."
   type        = string

@@ -7,16 +7,18 @@ variable "contexto" {
       chave  = string
       hash   = string
     })
-    runtime            = string
-    arquitetura        = string
-    ambiente           = string
-    particao           = string
-    regiao             = string
-    conta              = string
-    nivel_log          = string
-    retencao_logs_dias = number
-    habilitar_api_http = optional(bool, true)
-    prefixo_url_funcao = optional(string)
+    runtime              = string
+    arquitetura          = string
+    ambiente             = string
+    particao             = string
+    regiao               = string
+    conta                = string
+    nivel_log            = string
+    retencao_logs_dias   = number
+    chave_kms            = optional(string)
+    limites_concorrencia = optional(map(number), {})
+    habilitar_api_http   = optional(bool, true)
+    prefixo_url_funcao   = optional(string)
   })
 }
 

@@ -65,6 +65,7 @@ locals {
 
 # Powertools' idempotency record: what keeps two deliveries of an order apart and answers the repeated one.
 resource "aws_dynamodb_table" "processados" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
   name         = "${local.nome_fila}-processados"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "PedidoId"
@@ -84,10 +85,18 @@ resource "aws_dynamodb_table" "processados" {
   }
 
   tags = local.tags
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 # The outcome of each order, kept: the debit's marker must outlive any redrive of the DLQ.
 resource "aws_dynamodb_table" "efeitos" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
   name         = "${var.projeto}-efeitos"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "pedidoId"
@@ -102,9 +111,17 @@ resource "aws_dynamodb_table" "efeitos" {
   }
 
   tags = local.tags
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 resource "aws_dynamodb_table" "estoque" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
   name         = "${var.projeto}-estoque"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "itemId"
@@ -119,10 +136,19 @@ resource "aws_dynamodb_table" "estoque" {
   }
 
   tags = local.tags
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 # The answers already given at the HTTP edge, by Idempotency-Key. They expire: nothing to recover to a point in time.
 resource "aws_dynamodb_table" "idempotencia_api" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
+  #checkov:skip=CKV_AWS_28:Everything in it expires by TTL in a day: an old answer restored would be wrong.
   name         = "${var.projeto}-idempotencia-api"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "chave"
@@ -138,10 +164,18 @@ resource "aws_dynamodb_table" "idempotencia_api" {
   }
 
   tags = local.tags
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 # What people took out of the DLQ, with who and why. No function of the system touches it: operators do, by scripts/dlq.sh.
 resource "aws_dynamodb_table" "descartes" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
   name         = "${var.projeto}-descartes"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "messageId"
@@ -156,4 +190,11 @@ resource "aws_dynamodb_table" "descartes" {
   }
 
   tags = local.tags
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }

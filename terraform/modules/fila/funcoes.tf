@@ -145,6 +145,7 @@ module "api" {
   prefixo_url_funcao = var.contexto.prefixo_url_funcao
   retencao_logs_dias = var.contexto.retencao_logs_dias
   limite_requisicoes = var.limite_requisicoes
+  autorizador_jwt    = var.autorizador_jwt
   tags               = local.tags
 
   rotas = merge(
@@ -152,12 +153,14 @@ module "api" {
       for rota in ["POST /api/pedidos", "GET /api/pedidos/{pedidoId}"] : rota => {
         nome_funcao   = module.api_pedidos.nome
         arn_invocacao = module.api_pedidos.arn_invocacao
+        protegida     = var.autorizador_jwt != null
       }
     },
     {
       for f in module.sincrono : "POST /api/pedidos-sincrono" => {
         nome_funcao   = f.nome
         arn_invocacao = f.arn_invocacao
+        protegida     = var.autorizador_jwt != null
       }
     },
   )

@@ -7,17 +7,19 @@ variable "contexto" {
       chave  = string
       hash   = string
     })
-    runtime            = string
-    arquitetura        = string
-    ambiente           = string
-    particao           = string
-    regiao             = string
-    conta              = string
-    nivel_log          = string
-    retencao_logs_dias = number
-    habilitar_api_http = optional(bool, true)
-    prefixo_url_funcao = optional(string)
-    exigir_tls         = bool
+    runtime              = string
+    arquitetura          = string
+    ambiente             = string
+    particao             = string
+    regiao               = string
+    conta                = string
+    nivel_log            = string
+    retencao_logs_dias   = number
+    chave_kms            = optional(string)
+    limites_concorrencia = optional(map(number), {})
+    habilitar_api_http   = optional(bool, true)
+    prefixo_url_funcao   = optional(string)
+    exigir_tls           = bool
   })
 }
 
@@ -123,4 +125,14 @@ variable "chave_kms_alertas" {
   type        = string
   default     = null
   nullable    = true
+}
+
+variable "autorizador_jwt" {
+  description = "Issuer and audiences of the tokens every route needs; null leaves them open. See modules/api."
+  type = object({
+    emissor = string
+    publico = list(string)
+  })
+  default  = null
+  nullable = true
 }

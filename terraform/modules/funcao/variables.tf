@@ -20,14 +20,16 @@ variable "contexto" {
       chave  = string
       hash   = string
     })
-    runtime            = string
-    arquitetura        = string
-    ambiente           = string
-    particao           = string
-    regiao             = string
-    conta              = string
-    nivel_log          = string
-    retencao_logs_dias = number
+    runtime              = string
+    arquitetura          = string
+    ambiente             = string
+    particao             = string
+    regiao               = string
+    conta                = string
+    nivel_log            = string
+    retencao_logs_dias   = number
+    chave_kms            = optional(string)
+    limites_concorrencia = optional(map(number), {})
   })
 }
 

@@ -102,8 +102,8 @@ module "reprocessar" {
     [
       # The message says which shard and from where: the stream itself is never described.
       {
-        sid      = "LerStream"
-        acoes    = ["dynamodb:GetRecords", "dynamodb:GetShardIterator"]
+        sid   = "LerStream"
+        acoes = ["dynamodb:GetRecords", "dynamodb:GetShardIterator"]
         # The wildcard is for local engines alone, which do not resolve the stream's ARN; see the variable.
         recursos = [var.stream_por_curinga ? "*" : local.origem.arn_stream]
       },

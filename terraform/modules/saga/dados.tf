@@ -10,6 +10,7 @@ locals {
 }
 
 resource "aws_dynamodb_table" "estoque" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
   name         = "cesta-estoque"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "sku"
@@ -22,9 +23,17 @@ resource "aws_dynamodb_table" "estoque" {
   point_in_time_recovery {
     enabled = true
   }
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 resource "aws_dynamodb_table" "pedidos" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
   name         = "cesta-pedidos"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "pedidoId"
@@ -37,10 +46,19 @@ resource "aws_dynamodb_table" "pedidos" {
   point_in_time_recovery {
     enabled = true
   }
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 # The answers already given at the HTTP edge, by Idempotency-Key. They expire, so there is nothing to recover to a point in time.
 resource "aws_dynamodb_table" "idempotencia_api" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
+  #checkov:skip=CKV_AWS_28:Everything in it expires by TTL in a day: an old answer restored would be wrong.
   name         = "cesta-idempotencia-api"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "chave"
@@ -53,6 +71,13 @@ resource "aws_dynamodb_table" "idempotencia_api" {
   ttl {
     attribute_name = "expiraEm"
     enabled        = true
+  }
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
   }
 }
 

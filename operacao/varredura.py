@@ -1,0 +1,186 @@
+"""``make varredura``: looks for card numbers, and for card tokens outside execution data, in everything a target keeps.
+
+Searched: every log event of every log group, every message waiting in every queue, the input, output and history of
+every execution of the saga, every metric's name and dimensions, and every item of every table but the gateway
+stand-in's own (which plays the gateway, whose business the token is). A number counts when 13 to 19 digits pass Luhn.
+Ids made of digits and letters are not numbers, so digits glued to a letter are left out, and so are the times and the
+sequence numbers that the services themselves make.
+
+The token may be where the specification puts it, and nowhere else: the saga's input and history, the log of the state
+machine (``include_execution_data``), and the two queues that carry an order to its saga.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from provas.alvo import RAIZ, Alvo
+from provas.erros import ErroDasProvas
+
+if str(RAIZ / "lambdas") not in sys.path:
+    sys.path.append(str(RAIZ / "lambdas"))
+
+from comum.cartao import luhn
+
+# The shape every card token has at the API's door (comum.contrato), as a word of its own.
+_TOKEN = re.compile(r"(?<![\w-])tok-[a-z0-9][a-z0-9-]{0,59}(?![\w-])")
+# 13 to 19 digits, alone or in groups of 2 to 6 split by one space, dot or dash, not part of a longer word.
+_NUMERO = re.compile(r"(?<![\w.\-+])(?:\d{13,19}|\d{2,6}(?:[ .\-]\d{2,6}){2,5})(?![\w\-])")
+_EPOCA_MS = re.compile(r"1[6-9]\d{11}")
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]|$)")
+SEGURAR_S = 60
+MAXIMO_POR_FONTE = 20_000
+
+
+@dataclass(frozen=True)
+class Trecho:
+    """One text that was kept: where (kind and name), the text, and whether a card token may be in it."""
+
+    fonte: str
+    nome: str
+    texto: str
+    token_permitido: bool = False
+
+
+@dataclass(frozen=True)
+class Achado:
+    """A finding. ``mascarado`` never repeats the number or the token: the report must not be one more leak."""
+
+    fonte: str
+    nome: str
+    tipo: str
+    mascarado: str
+
+
+def _parece_cartao(texto: str) -> bool:
+    digitos = re.sub(r"\D", "", texto)
+    if not 13 <= len(digitos) <= 19 or _EPOCA_MS.fullmatch(texto) or _ISO.match(texto):
+        return False
+    # Issuers begin at 2 (ISO/IEC 7812): a number that begins otherwise pays nothing.
+    return digitos[0] in "23456" and luhn(digitos)
+
+
+def examinar(trecho: Trecho) -> Iterator[Achado]:
+    """Findings in one text."""
+    for achado in _NUMERO.finditer(trecho.texto):
+        if _parece_cartao(achado[0]):
+            yield Achado(trecho.fonte, trecho.nome, "número de cartão", f"{achado[0][:2]}…{achado[0][-2:]}")
+    if not trecho.token_permitido:
+        for achado in _TOKEN.finditer(trecho.texto):
+            yield Achado(trecho.fonte, trecho.nome, "token de cartão", f"{achado[0][:7]}…")
+
+
+def _paginas(cliente: Any, operacao: str, chave: str, **argumentos: Any) -> Iterator[Any]:
+    for pagina in cliente.get_paginator(operacao).paginate(**argumentos):
+        yield from pagina.get(chave, [])
+
+
+def _logs(alvo: Alvo) -> Iterator[Trecho]:
+    logs = alvo.cliente("logs")
+    for grupo in _paginas(logs, "describe_log_groups", "logGroups"):
+        nome = grupo["logGroupName"]
+        if not any(parte in nome for parte in ("cesta", "ffv-lab", "cadencia")):
+            continue  # an account has other systems
+        permitido = nome == alvo.saidas.get("grupo_log_maquina")
+        for evento in _paginas(logs, "filter_log_events", "events", logGroupName=nome):
+            yield Trecho("log", nome, evento["message"], permitido)
+
+
+def _mensagens(alvo: Alvo) -> Iterator[Trecho]:
+    sqs = alvo.cliente("sqs")
+    entrada = {alvo.saidas.get("url_fila_pedidos_criados"), alvo.saidas.get("url_fila_pedidos_criados_dlq")}
+    for url in [
+        u for p in ("cesta-", "ffv-lab-") for u in _paginas(sqs, "list_queues", "QueueUrls", QueueNamePrefix=p)
+    ]:
+        vistas: dict[str, str] = {}
+        try:
+            while lote := sqs.receive_message(
+                QueueUrl=url,
+                MaxNumberOfMessages=10,
+                VisibilityTimeout=SEGURAR_S,
+                MessageAttributeNames=["All"],
+            ).get("Messages", []):
+                for m in lote:
+                    vistas[m["MessageId"]] = m["ReceiptHandle"]
+                    yield Trecho("mensagem", url.rsplit("/", 1)[-1], m["Body"], url in entrada)
+                    atributos = " ".join(str(a.get("StringValue", "")) for a in m.get("MessageAttributes", {}).values())
+                    yield Trecho("mensagem", url.rsplit("/", 1)[-1], atributos, False)
+                if len(vistas) >= MAXIMO_POR_FONTE:
+                    raise ErroDasProvas(f"A fila {url} tem mensagens demais para uma varredura; esvazie-a antes.")
+        finally:
+            for recibo in vistas.values():
+                sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=recibo, VisibilityTimeout=0)
+
+
+def _execucoes(alvo: Alvo) -> Iterator[Trecho]:
+    states = alvo.cliente("stepfunctions")
+    for execucao in _paginas(states, "list_executions", "executions", stateMachineArn=alvo.saida("arn_maquina_saga")):
+        arn, nome = execucao["executionArn"], execucao["name"]
+        lida = states.describe_execution(executionArn=arn)
+        for campo in ("input", "output", "error", "cause"):
+            yield Trecho(f"execução ({campo})", nome, lida.get(campo) or "", campo in ("input", "output"))
+        for evento in _paginas(states, "get_execution_history", "events", executionArn=arn):
+            yield Trecho("execução (histórico)", nome, str(evento), True)
+
+
+def _metricas(alvo: Alvo) -> Iterator[Trecho]:
+    for metrica in _paginas(alvo.cliente("cloudwatch"), "list_metrics", "Metrics"):
+        dimensoes = " ".join(f"{d['Name']}={d['Value']}" for d in metrica.get("Dimensions", []))
+        yield Trecho("métrica", metrica["MetricName"], f"{metrica['Namespace']} {metrica['MetricName']} {dimensoes}")
+
+
+def _itens(alvo: Alvo) -> Iterator[Trecho]:
+    ddb = alvo.cliente("dynamodb")
+    for tabela in _paginas(ddb, "list_tables", "TableNames"):
+        if tabela == "cesta-gateway-simulado" or not re.match(r"cesta-|ffv-lab-|pedidos_cadencia|painel_", tabela):
+            continue
+        for item in _paginas(ddb, "scan", "Items", TableName=tabela):
+            yield Trecho("tabela", tabela, str(item))
+
+
+FONTES = {"logs": _logs, "mensagens": _mensagens, "execuções": _execucoes, "métricas": _metricas, "tabelas": _itens}
+
+
+def varrer(alvo: Alvo) -> tuple[dict[str, int], list[Achado]]:
+    """Search everything; how many texts each kind of source had, and what was found."""
+    contagem: dict[str, int] = {}
+    achados: list[Achado] = []
+    for fonte, ler in FONTES.items():
+        contagem[fonte] = 0
+        for trecho in ler(alvo):
+            contagem[fonte] += 1
+            achados += examinar(trecho)
+    return contagem, list(dict.fromkeys(achados))
+
+
+def principal(argumentos: Sequence[str] | None = None) -> int:
+    """0 when nothing was found, 1 on a finding, 2 when there was nothing to search or it could not be read."""
+    analisador = argparse.ArgumentParser(
+        prog="make varredura", description="Procura números e tokens de cartão em tudo o que o alvo guarda."
+    )
+    analisador.add_argument("--alvo", default=os.environ.get("ALVO") or "local")
+    lidos = analisador.parse_args(argumentos)
+    try:
+        contagem, achados = varrer(Alvo.carregar(lidos.alvo))
+    except ErroDasProvas as erro:
+        print(f"erro: {erro}", file=sys.stderr)
+        return 2
+    print("varridos: " + ", ".join(f"{n} {fonte}" for fonte, n in contagem.items()))
+    vazias = [fonte for fonte in ("logs", "execuções") if not contagem[fonte]]
+    if vazias:
+        print(f"erro: sem {' nem '.join(vazias)}: rode as provas antes, senão nada foi conferido.", file=sys.stderr)
+        return 2
+    for achado in achados:
+        print(f"  ACHADO {achado.tipo} {achado.mascarado} em {achado.fonte} {achado.nome}")
+    print(f"{len(achados)} achado(s)" if achados else "nenhum número de cartão; tokens só onde a especificação os põe")
+    return 1 if achados else 0
+
+
+if __name__ == "__main__":
+    sys.exit(principal())
