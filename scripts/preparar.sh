@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the four Python environments from their locks. Each one carries the hash of the lock it was
+# Makes the five Python environments from their locks. Each one carries the hash of the lock it was
 # made from, so a second run does nothing. usage: scripts/preparar.sh [carga] (PYTHON=... to choose one)
 # Only the load test needs the environment "carga", so it is made when asked for.
 set -euo pipefail
@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/comum.sh"
 cd "$RAIZ"
 
 # environment:lock
-AMBIENTES=(.venv:dev .venvs/motor:motor .venvs/runtime:runtime .venvs/sam:sam)
+AMBIENTES=(.venv:dev .venvs/motor:motor .venvs/runtime:runtime .venvs/sam:sam .venvs/checkov:checkov)
 for extra in "$@"; do
   [ "$extra" = carga ] || falha "ambiente desconhecido: $extra (só existe carga)."
   AMBIENTES+=(".venvs/$extra:$extra")
