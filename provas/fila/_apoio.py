@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections import Counter
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ BASICO = (
     ("url_gateway_simulado", "gateway simulado: ligue habilitar_gateway_simulado"),
 )
 SALDO_INICIAL = 500
+ULTIMA_LEITURA_S = 15  # longer than the mapping's batching window (5 s)
 VALOR_CENTAVOS = 1_990
 
 
@@ -170,6 +172,10 @@ class ProvaDaFila(Prova):
             "consumidor ligado" if ligado else "consumidor parado",
             ate=lambda estado: estado == esperado,
         )
+        if not ligado and self.alvo.nome == "localstack":
+            # The worker that LocalStack replaced ends its last poll after the mapping already says Disabled.
+            fim = time.monotonic() + ULTIMA_LEITURA_S
+            self.esperar_ate(lambda: time.monotonic() > fim, 2 * ULTIMA_LEITURA_S, "a última leitura do consumidor")
 
     def encurtar_invisibilidade(self, segundos: int) -> None:
         """Make failed messages come back sooner, until the clean-up: the wait shrinks, not the number of receives."""
