@@ -9,7 +9,7 @@ from provas.evidencia import Tabela
 from provas.fila._apoio import ProvaDaFila
 
 TOTAL = 3000
-TOTAL_LOCALSTACK = 200
+TOTAL_LOCALSTACK = 100
 CONCORRENCIA = 20
 ATRASO_MS = 700
 
@@ -24,7 +24,7 @@ class Pico(ProvaDaFila):
     espera = "100 % de respostas 202; a fila esvazia; os efeitos são exatamente os pedidos aceitos"
 
     def executar(self) -> None:
-        # LocalStack reads a queue with one poller: 3,000 orders would take half an hour to drain and show no more.
+        # LocalStack reads a queue with one poller: 3,000 orders would drain for an hour and show no more.
         padrao = TOTAL_LOCALSTACK if self.alvo.nome == "localstack" else TOTAL
         total = int(os.environ.get("PROVA_PICO_TOTAL") or padrao)
         if total != TOTAL:
