@@ -24,6 +24,25 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 
 
+_STRAGGLERS = 20
+"""Points are kept in order of arrival; this many old ones in a row mean that only older ones follow."""
+
+
+def recent(points: Sequence[Point], since: float) -> list[Point]:
+    """Points not older than ``since`` (epoch seconds), newest arrival first, without reading the whole history."""
+    found: list[Point] = []
+    old = 0
+    for point in reversed(points):
+        if point["Timestamp"] >= since:
+            found.append(point)
+            old = 0
+        else:
+            old += 1
+            if old >= _STRAGGLERS:
+                break
+    return found
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The state an alarm should be in (``OK``, ``ALARM`` or ``INSUFFICIENT_DATA``) and why."""
@@ -68,6 +87,7 @@ def decide(
     threshold = float(alarm.get("Threshold") or 0)
     missing = str(alarm.get("TreatMissingData") or "missing")
 
+    points = recent(points, now - windows * period)
     measured: list[float] = []
     breaching = absent = 0
     for index in range(windows):

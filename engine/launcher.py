@@ -16,8 +16,10 @@ from typing import Any
 from engine.alarms import decide
 from engine.query_protocol import keep_alarms_whole
 
-_METRIC_RETENTION_S = 3 * 3600
-"""The engine scans every stored point on each CloudWatch call: two weeks of one-second readings would stall it."""
+_METRIC_RETENTION_S = 3600
+"""Two weeks of one-second readings would fill the memory."""
+_EVICTION_INTERVAL_S = 30
+"""The engine drops old points on each CloudWatch call, reading every point it has; the bridge calls each second."""
 
 _PARTS_USED = (
     "_metrics",
@@ -29,6 +31,7 @@ _PARTS_USED = (
     "_dispatch_alarm_actions",
     "_evaluate_parent_alarms",
     "_evaluate_alarm",
+    "_evict_old_metrics",
     "TWO_WEEKS_SECONDS",
 )
 
@@ -73,7 +76,16 @@ def use_own_alarm_rules(cloudwatch: Any, *, scale: float, floor_s: float) -> Non
         cloudwatch._dispatch_alarm_actions(alarm, before, verdict.state, verdict.reason)
         cloudwatch._evaluate_parent_alarms(alarm)
 
+    evict, evicted_at = cloudwatch._evict_old_metrics, 0.0
+
+    def evict_now_and_then() -> None:
+        nonlocal evicted_at
+        if time.monotonic() - evicted_at >= _EVICTION_INTERVAL_S:
+            evict()
+            evicted_at = time.monotonic()
+
     cloudwatch._evaluate_alarm = evaluate
+    cloudwatch._evict_old_metrics = evict_now_and_then
     cloudwatch.TWO_WEEKS_SECONDS = _METRIC_RETENTION_S
 
 

@@ -19,4 +19,6 @@ niveis=()
 for nivel in unit asl models faults infra browser e2e; do
   if compgen -G "tests/$nivel/test_*.py" >/dev/null; then niveis+=("tests/$nivel"); fi
 done
-TF_CLI_CONFIG_FILE="$(engine terraform-rc)" .venv/bin/python -m pytest -q -m "e2e or not e2e" "${niveis[@]}" "$@"
+# Two processes: the tests of the deployed system wait more than they compute, so the others run beside them.
+TF_CLI_CONFIG_FILE="$(engine terraform-rc)" .venv/bin/python -m pytest -q -n "${TESTES_PARALELOS:-2}" --dist loadgroup \
+  -m "e2e or not e2e" "${niveis[@]}" "$@"

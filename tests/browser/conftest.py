@@ -41,9 +41,12 @@ def achar_chromium() -> str | None:
     return next((caminho for nome in nomes if nome and (caminho := shutil.which(nome))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def navegador() -> Iterator[Browser]:
-    """One headless Chromium for all the tests; skipped, and said so, where there is none."""
+    """One headless Chromium for all the tests; skipped, and said so, where there is none.
+
+    It ends with its module: Playwright refuses a second one in the same process, and an end-to-end test opens its own.
+    """
     executavel = achar_chromium()
     if executavel is None:
         pytest.skip("no Chromium: the page was NOT tested in a browser (apt-get install chromium, or CESTA_CHROMIUM)")

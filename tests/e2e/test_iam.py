@@ -14,7 +14,7 @@ from permissoes import SONDAS, Permissao, permissoes, sem, sonda_de
 
 from provas.alvo import Alvo
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]  # every permission of every role, taken away and given back
 
 # Systems whose probes are written: their functions' names begin so.
 COM_SONDAS = (

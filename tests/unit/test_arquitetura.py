@@ -38,7 +38,7 @@ def importados(arquivo: Path) -> Iterator[str]:
 
 
 def arquivos() -> list[Path]:
-    return [arquivo for contexto in (*CONTEXTOS, "comum") for arquivo in (LAMBDAS / contexto).rglob("*.py")]
+    return sorted(arquivo for contexto in (*CONTEXTOS, "comum") for arquivo in (LAMBDAS / contexto).rglob("*.py"))
 
 
 @pytest.mark.parametrize("arquivo", arquivos(), ids=lambda caminho: str(caminho.relative_to(LAMBDAS)))

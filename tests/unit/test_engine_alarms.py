@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.alarms import Verdict, decide
+from engine.alarms import Verdict, decide, recent
 
 NOW = 1_000_000.0
 
@@ -97,3 +97,24 @@ def test_operators(operator: str, below: str, equal: str, above: str) -> None:
 def test_what_is_not_understood_changes_nothing() -> None:
     assert state({"ComparisonOperator": "GreaterThanUpperThreshold"}, (1, 5)) is None
     assert state({"Period": None}, (1, 5)) is None
+
+
+def test_a_long_history_is_not_read_to_find_the_last_minute() -> None:
+    class Counted(list[dict[str, float]]):
+        reads = 0
+
+        def __getitem__(self, index: Any) -> Any:
+            Counted.reads += 1
+            return super().__getitem__(index)
+
+        def __reversed__(self) -> Any:
+            return (self[index] for index in range(len(self) - 1, -1, -1))
+
+    history = Counted(points(*((ago, 1) for ago in range(50_000, -1, -1))))
+    assert len(recent(history, NOW - 60)) == 61
+    assert Counted.reads < 100
+
+
+def test_a_point_that_arrives_late_hides_no_newer_one() -> None:
+    arrived = points((30, 1), (20, 1), (5_000, 1), (10, 1), (6_000, 1))
+    assert sorted(NOW - p["Timestamp"] for p in recent(arrived, NOW - 60)) == [10, 20, 30]
