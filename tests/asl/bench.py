@@ -129,7 +129,8 @@ class Fault:
         ``States.Timeout`` is the task's own timeout; anything else arrives as Lambda, DynamoDB or SQS would report it.
     effect : str
         ``none``, ``once``, ``twice``, or ``late:STATE``: the call only runs when STATE makes its first attempt
-        (``late:end``: after the execution closed).
+        (``late:end``: after the execution closed). Plain ``late`` waits for :meth:`Bench.land_late`, or for the end;
+        ``once+late`` is a call that runs now and a copy of it that runs late.
     attempts : frozenset[int] | None
         Which attempts of the state, counted from 1; None is every attempt.
     """
@@ -149,7 +150,7 @@ class Fault:
 
 @dataclass
 class Call:
-    """One attempt of one state, as it went."""
+    """One attempt of one state, as it went: ``error`` is the call's own, ``seen`` the one the machine was told."""
 
     state: str
     attempt: int
@@ -158,6 +159,7 @@ class Call:
     result: Any = None
     error: str | None = None
     late: bool = False
+    seen: str | None = None
 
 
 @dataclass
@@ -226,9 +228,11 @@ class Bench:
         self._stack = ExitStack()
         self._faults: Sequence[Fault] = ()
         self._calls: list[Call] = []
-        self._late: list[tuple[str, Callable[[], None]]] = []
+        self._late: list[tuple[str, str, Callable[[], None]]] = []
         self._slept: list[float] = []
         self._on_attempt: Callable[[str, int], None] | None = None
+        self.on_effect: Callable[[Call], None] | None = None
+        self._env: Any = None
         self._machines: dict[str, str] = {}
         self._executions = 0
         self._states_entered = 0
@@ -312,6 +316,7 @@ class Bench:
                 result = bench.handlers[name](json.loads(json.dumps(payload)), context)
                 return json.loads(json.dumps(result))
 
+            bench._env = env
             try:
                 result = bench._attempt(_state_of(env), payload, invoke)
             except _Injected as injected:
@@ -340,6 +345,7 @@ class Bench:
                     original(task, env, **kwargs)
                     return env.stack.pop()
 
+                bench._env = env
                 try:
                     env.stack.append(bench._attempt(state, kwargs["normalised_parameters"], invoke))
                 except _Injected as injected:
@@ -411,26 +417,57 @@ class Bench:
         call = Call(state, number, payload)
         self._calls.append(call)
         fault = next((fault for fault in self._faults if fault.hits(state, number)), None)
-        effect = fault.effect if fault else "once"
-        if effect.startswith("late:"):
-            self._late.append((effect.removeprefix("late:"), lambda: self._run_late(state, payload, invoke)))
+        effect, _, later = (fault.effect if fault else "once").partition("+")
+        late, _, landing = (later or effect).partition(":")
+        if late == "late":
+            self._late.append((landing or END, state, lambda: self._run_late(state, payload, invoke)))
         for _ in range({"once": 1, "twice": 2}.get(effect, 0)):
             call.ran += 1
             try:
                 call.result = invoke()
                 call.error = None
             except Exception as error:
-                call.error = error_name(error)
+                call.error = call.seen = error_name(error)
+                if fault and fault.error:
+                    call.seen = fault.error
+                    # The caller hears of the fault, never of what the call went on to find out.
+                    raise _Injected(fault.error) from error
                 raise
+            finally:
+                if self.on_effect:
+                    self.on_effect(call)
         if fault and fault.error:
+            call.seen = fault.error
             raise _Injected(fault.error)
         return call.result
 
     def _land_late(self, state: str) -> None:
-        due = [run for when, run in self._late if when == state]
-        self._late = [(when, run) for when, run in self._late if when != state]
+        due = [run for when, _, run in self._late if when == state]
+        self._late = [waiting for waiting in self._late if waiting[0] != state]
         for run in due:
             run()
+
+    @property
+    def waiting(self) -> int:
+        """How many late calls have not landed yet."""
+        return len(self._late)
+
+    def late_states(self) -> list[str]:
+        """States whose late calls have not landed yet, oldest first."""
+        return [state for _, state, _ in self._late]
+
+    def calls_so_far(self) -> Sequence[Call]:
+        """Attempts of the execution under way."""
+        return self._calls
+
+    def land_late(self, which: int) -> None:
+        """Land one of the late calls now, by its position among those still waiting (the oldest is 0)."""
+        *_, run = self._late.pop(which)
+        run()
+
+    def state_input(self) -> dict[str, Any]:
+        """Input of the state whose attempt is under way: the saga's whole state so far."""
+        return dict(self._env.states.get_input())
 
     def _run_late(self, state: str, payload: Any, invoke: Callable[[], Any]) -> None:
         call = Call(state, 0, payload, ran=1, late=True)
@@ -439,6 +476,8 @@ class Bench:
             call.result = invoke()
         except Exception as error:  # noqa: BLE001 - nobody is listening to a late call any more
             call.error = error_name(error)
+        if self.on_effect:
+            self.on_effect(call)
 
     # --- use -----------------------------------------------------------------------------------------------------
 
@@ -481,7 +520,8 @@ class Bench:
         arn = self.states.start_execution(stateMachineArn=self.machine(asl), name=name, input=canonical(saga_input))[
             "executionArn"
         ]
-        self._land_late(END)
+        for which in dict.fromkeys(when for when, *_ in self._late):
+            self._land_late(which)
         # Straight from the interpreter: serialising the history for the API would double the time of an execution.
         execution = stepfunctions_parser_backends[ACCOUNT][REGION].describe_execution(arn)
         history = execution.exec_worker.env.event_manager.get_event_history()

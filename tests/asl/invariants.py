@@ -22,11 +22,12 @@ MESSAGE_FIELDS = {
 HISTORY_LIMIT = 12
 
 
-def violations(world: World, order: Mapping[str, Any], outcome: Outcome) -> list[str]:
+def violations(world: World, order: Mapping[str, Any], outcome: Outcome, sold: int = 0) -> list[str]:
     """Everything wrong with how one order ended, in words; empty when the saga kept its promises.
 
     An execution that FAILED is not wrong in itself (an alarm watches for it), but then somebody must be able to see it:
-    what is only true of a finished saga is not asked of it.
+    what is only true of a finished saga is not asked of it. ``sold`` is how many units of the order left the item for
+    good.
     """
     wrong: list[str] = []
     value, quantity = order["valorCentavos"], order["quantidade"]
@@ -34,8 +35,8 @@ def violations(world: World, order: Mapping[str, Any], outcome: Outcome) -> list
     movements = [kind for kind, _ in world.movements(order["pedidoId"])]
     status = outcome.order_status
 
-    if balance + reserved != INITIAL_BALANCE:
-        wrong.append(f"units lost: balance {balance} + reserved {reserved} != {INITIAL_BALANCE}")
+    if balance + reserved + sold != INITIAL_BALANCE:
+        wrong.append(f"units lost: balance {balance} + reserved {reserved} + sold {sold} != {INITIAL_BALANCE}")
     if movements.count("COBRANCA") > 1 or movements.count("ESTORNO") > 1:
         wrong.append(f"money moved more than once: {movements}")
     if movements not in ([], ["COBRANCA"], ["COBRANCA", "ESTORNO"]):
@@ -55,8 +56,8 @@ def violations(world: World, order: Mapping[str, Any], outcome: Outcome) -> list
         return wrong
     if status not in FINAL:
         wrong.append(f"execution over and order is {status}")
-    if status == "CONFIRMADO" and (paid, reserved) != (value, quantity):
-        wrong.append(f"confirmed with {paid} paid and {reserved} reserved")
+    if status == "CONFIRMADO" and (paid, reserved + sold) != (value, quantity):
+        wrong.append(f"confirmed with {paid} paid, {reserved} reserved and {sold} sold")
     if status in ("FALHOU_SEM_RESERVA", "FALHOU_COMPENSADO") and (paid, reserved) != (0, 0):
         wrong.append(f"{status} with {paid} paid and {reserved} reserved")
     if status in FINAL[1:] and "motivo" not in (outcome.order or {}):

@@ -1,0 +1,8 @@
+##@ Falhas
+.PHONY: faults fault
+
+faults: setup ## Todas as falhas simples e em pares, e os mutantes, em dois processos (FALHAS="--seed 2")
+	@PYTHONPATH=lambdas $(PY) -m tests.faults $(FALHAS)
+
+fault: setup ## Repete uma falha e conta o que houve (CASE='rota/Estado#1:falha,...')
+	@PYTHONPATH=lambdas $(PY) -m tests.faults '$(CASE)'

@@ -1,0 +1,94 @@
+"""Shortcuts that make ten thousand executions affordable and change nothing that is tested.
+
+The mocked table answers each call from memory, but signing, serialising and parsing a request nobody reads takes nine
+tenths of the time. Here a call that succeeds goes straight to the mock; one that is refused changed nothing, so it is
+made again the long way and fails exactly as it would have. The gateway is called without a socket in between.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import lru_cache
+from typing import Any
+from unittest import mock
+from urllib.parse import urlsplit
+
+from botocore import xform_name
+from botocore.client import BaseClient
+from moto.dynamodb.responses import DynamoHandler
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
+    state_task_service_dynamodb,
+    state_task_service_sqs,
+)
+from moto.stepfunctions.parser.asl.utils.boto_client import boto_client_for
+
+from comum.http_saida import ChamadorHttp
+from tests.asl.bench import ACCOUNT, REGION, Context
+from tests.asl.gateway_http import event
+
+SHORT = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "Query")
+
+
+@contextmanager
+def short_way_to_the_tables() -> Iterator[None]:
+    """Answer the successful calls of DynamoDB without HTTP."""
+    long_way = BaseClient._make_api_call  # type: ignore[attr-defined]
+    table_service = DynamoHandler()
+    table_service.current_account, table_service.region = ACCOUNT, REGION
+
+    def call(client: Any, operation: str, parameters: dict[str, Any]) -> Any:
+        if operation not in SHORT or client.meta.service_model.service_name != "dynamodb":
+            return long_way(client, operation, parameters)
+        table_service.body = copy.deepcopy(parameters)
+        try:
+            answer = getattr(table_service, xform_name(operation))()
+        except Exception:  # noqa: BLE001 - whatever it is, the long way says it in the service's own words
+            return long_way(client, operation, parameters)
+        return copy.deepcopy(answer.result)
+
+    with mock.patch.object(BaseClient, "_make_api_call", call):
+        yield
+
+
+@contextmanager
+def gateway_next_door(handler: Any) -> Iterator[None]:
+    """Hand the gateway's requests to its handler, in the caller's own thread."""
+    context = Context("cesta-gateway-simulado", 3600)
+
+    def exchange(self: Any, method: str, url: str, headers: Any, body: bytes | None, deadline: Any) -> Any:
+        parts = urlsplit(url)
+        path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        answer = handler(event(method, path, headers, (body or b"").decode()), context)
+        text = answer.get("body") or ""
+        return answer["statusCode"], base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
+
+    with mock.patch.object(ChamadorHttp, "_trocar", exchange):
+        yield
+
+
+@contextmanager
+def clients_made_once() -> Iterator[None]:
+    """The interpreter makes a client for each task; one for each service does."""
+    kept = lru_cache(lambda region, service: boto_client_for(region, service))
+
+    def client(region: str, service: str, state_credentials: Any = None) -> Any:
+        return kept(region, service)
+
+    with (
+        mock.patch.object(state_task_service_dynamodb, "boto_client_for", client),
+        mock.patch.object(state_task_service_sqs, "boto_client_for", client),
+    ):
+        yield
+
+
+@contextmanager
+def shortcuts(gateway: Any) -> Iterator[None]:
+    """All of them."""
+    with ExitStack() as stack:
+        stack.enter_context(short_way_to_the_tables())
+        stack.enter_context(clients_made_once())
+        stack.enter_context(gateway_next_door(gateway))
+        yield

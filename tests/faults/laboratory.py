@@ -1,0 +1,263 @@
+"""Plays one schedule from the order to the last act of those who clean up, and says everything that is wrong.
+
+After the execution come, as in production: a redrive of an execution that failed (an alarm watches for it), and the
+reconciler. Only then are the promises asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+from moto.sqs.models import sqs_backends
+
+from estoque.repositorio import RepositorioEstoque
+from tests.asl.bench import ACCOUNT, REGION, Call, Outcome
+from tests.asl.checks import QUEUE
+from tests.asl.invariants import violations
+from tests.asl.worlds import GATEWAY_FUNCTION, World, deployed_handler, real_world
+from tests.faults.fast import shortcuts
+from tests.faults.schedules import LANDINGS, ROUTES, Schedule, treatment
+
+RESERVE = "cesta-reservar-estoque"
+# An execution may only end in failure where there is nothing left to undo.
+MAY_FAIL = (
+    "RegistrarFalhaSemCompensacao",
+    "RegistrarFalhaComEstoqueLiberado",
+    "EnviarParaFilaHumana",
+    "RegistrarRequerIntervencaoHumana",
+)
+FAILED_ORDERS = ("FALHOU_SEM_RESERVA", "FALHOU_COMPENSADO")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One attempt of one state on the way, before anything is chosen for it.
+
+    ``same_as`` is equal for two points exactly when nothing that comes after can differ: the state and how much of its
+    Retry is used up, the saga's own data, the order, the stock, the gateway, the queue, and the calls still to land.
+    """
+
+    state: str
+    attempt: int
+    waiting: int
+    same_as: int
+
+
+@dataclass
+class Played:
+    """What became of a schedule."""
+
+    schedule: Schedule
+    points: list[Point] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    status: str = ""
+    execution: str = ""
+    path: tuple[str, ...] = ()
+    caught: tuple[tuple[str, str], ...] = ()
+    log: tuple[str, ...] = ()
+    redriven: bool = False
+    reconciled: bool = False
+    messages: int = 0
+
+    @property
+    def end(self) -> tuple[Any, ...]:
+        """What two schedules that are the same must have in common."""
+        return self.status, self.execution, self.redriven, self.reconciled, min(self.messages, 1), self.path[-1:]
+
+
+class Laboratory:
+    """A world in which schedules are played one after the other. See :func:`laboratory`."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._sold_out = False
+        reserve = world.bench.handlers[RESERVE]
+
+        def reserve_while_sold_out(event: Mapping[str, Any], context: Any) -> Any:
+            if not self._sold_out:
+                return reserve(dict(event), context)
+            self._sold_out = False
+            taken = self.world.balance(event)
+            self._move(event["sku"], -taken)
+            try:
+                return reserve(dict(event), context)
+            finally:
+                self._move(event["sku"], taken)
+
+        world.bench.handlers[RESERVE] = reserve_while_sold_out
+
+    def _move(self, sku: str, units: int) -> None:
+        self.world.bench.dynamodb.update_item(
+            TableName="cesta-estoque",
+            Key={"sku": {"S": sku}},
+            UpdateExpression="ADD saldo :units",
+            ExpressionAttributeValues={":units": {"N": str(units)}},
+        )
+
+    def play(self, schedule: Schedule, asl: Mapping[str, Any] | None = None) -> Played:
+        """Play a schedule on a new order, on the deployed machine unless told otherwise."""
+        world, bench = self.world, self.world.bench
+        asl = asl or world.asl
+        order = world.order(**ROUTES[schedule.route])
+        played = Played(schedule)
+        self._sold_out = False
+        log: list[str] = []
+        inputs: dict[str, dict[str, Any]] = {}
+
+        def on_attempt(state: str, attempt: int) -> None:
+            if state not in inputs:
+                inputs[state] = bench.state_input()
+            played.points.append(self._point(schedule, order, state, attempt, inputs[state]))
+            for landing in schedule.at(state, attempt, LANDINGS):
+                for _ in range(bench.waiting if landing == "land-all" else min(1, bench.waiting)):
+                    bench.land_late(-1 if landing == "land-newest" else 0)
+            self._sold_out = any(schedule.at(state, attempt, ("sold-out",)))
+
+        before = {"stock": "nothing", "money": "nothing"}
+
+        def on_effect(call: Call) -> None:
+            now = {"stock": self._stock(order), "money": self._money(order)}
+            log.extend(now[what] for what in now if now[what] != before[what])
+            before.update(now)
+
+        bench.on_effect = on_effect
+        try:
+            outcome = bench.run(asl, order, schedule.injected(), on_attempt)
+            played.path, played.execution = tuple(outcome.path), outcome.status
+            played.caught = tuple((call.state, call.error or "") for call in outcome.calls if call.error)
+            if outcome.status != "SUCCEEDED":
+                outcome = self._redrive(asl, order, outcome, inputs, played)
+        finally:
+            bench.on_effect = None
+        played.reconciled = self.reconcile(order, outcome)
+        outcome = dataclasses.replace(outcome, order=bench.item("cesta-pedidos", {"pedidoId": order["pedidoId"]}))
+        played.status, played.messages, played.log = str(outcome.order_status or ""), len(outcome.messages), tuple(log)
+        played.problems += violations(world, order, outcome) + _order_of_undoing(log)
+        if outcome.status != "SUCCEEDED":
+            played.problems.append(f"execution {outcome.status} even after a redrive: {outcome.error}")
+        return played
+
+    # --- after the execution ---------------------------------------------------------------------------------------
+
+    def _redrive(
+        self, asl: Mapping[str, Any], order: dict[str, Any], failed: Outcome, inputs: Mapping[str, Any], played: Played
+    ) -> Outcome:
+        """What the alarm on failed executions asks for: start again from the state that failed, with its input."""
+        last = next((call.state for call in reversed(failed.calls) if not call.late), "")
+        if last not in MAY_FAIL or failed.path[-1] != last:
+            played.problems.append(f"execution failed in {failed.path[-1]}: {failed.error} {failed.cause}")
+            return failed
+        if failed.error == "DynamoDB.ConditionalCheckFailedException":
+            played.problems.append(f"{last} was refused by the order's status")
+        played.redriven = True
+        start = last if last in asl["States"] else QUEUE
+        again = self.world.bench.run({**asl, "StartAt": start}, inputs[last])
+        for message in again.messages:
+            message["executionArn"] = failed.execution_arn
+        return dataclasses.replace(
+            again,
+            path=failed.path + [state for state in again.path if state not in failed.path],
+            calls=failed.calls + again.calls,
+            messages=failed.messages + again.messages,
+            execution_arn=failed.execution_arn,
+        )
+
+    def reconcile(self, order: Mapping[str, Any], outcome: Outcome) -> bool:
+        """The last act: a reservation of an order that failed goes back to the balance. Whether there was any."""
+        if outcome.order_status not in FAILED_ORDERS or not self.world.reserved(order):
+            return False
+        RepositorioEstoque(self.world.bench.dynamodb, "cesta-estoque").liberar(order["sku"], order["pedidoId"])
+        return True
+
+    # --- what the world looks like ---------------------------------------------------------------------------------
+
+    def _stock(self, order: Mapping[str, Any]) -> str:
+        item = self.world.bench.item("cesta-estoque", {"sku": order["sku"]}) or {}
+        if order["pedidoId"] in item.get("reservas", {}):
+            return "RESERVED"
+        return "RELEASED" if order["pedidoId"] in item.get("encerradas", {}) else "nothing"
+
+    def _money(self, order: Mapping[str, Any]) -> str:
+        key = f"COBRANCA#cesta-cobranca-{order['pedidoId']}"
+        charge = self.world.bench.item("cesta-gateway-simulado", {"pk": key, "sk": "COBRANCA"})
+        return str(charge["situacao"]) if charge else "nothing"
+
+    def _point(
+        self, schedule: Schedule, order: dict[str, Any], state: str, attempt: int, saga: Mapping[str, Any]
+    ) -> Point:
+        bench, pedido_id = self.world.bench, order["pedidoId"]
+        stored = bench.item("cesta-pedidos", {"pedidoId": pedido_id}) or {}
+        stock = bench.item("cesta-estoque", {"sku": order["sku"]}) or {}
+        refund = bench.item("cesta-gateway-simulado", {"pk": f"ESTORNO#cesta-estorno-{pedido_id}", "sk": "ESTORNO"})
+        used_up: dict[int, int] = {}
+        for call in bench.calls_so_far():
+            if call.state == state and call.seen and not call.late:
+                position = treatment(state, call.seen)[0]
+                used_up[position] = used_up.get(position, 0) + 1
+        lasting = [str(c) for c in schedule.choices if c.onwards and c.state == state and c.attempt < attempt]
+        read_error = {
+            name: treatment("CobrarPagamento", saga[name]["Error"])[2]
+            for name in ("erro", "erroCompensacao")
+            if name in saga
+        }
+        seen = (
+            schedule.route,
+            state,
+            sorted(used_up.items()),
+            lasting,
+            sorted(saga),
+            sorted(read_error.items()),
+            stored.get("status"),
+            len(stored.get("historico", ())),
+            stock.get("saldo"),
+            stock.get("reservas", {}).get(pedido_id),
+            pedido_id in stock.get("encerradas", {}),
+            self._money(order),
+            refund and refund["resultado"],
+            self._messages_waiting(),
+            bench.late_states(),
+        )
+        return Point(state, attempt, bench.waiting, _stable_hash(repr(seen)))
+
+    def _messages_waiting(self) -> int:
+        backend = sqs_backends[ACCOUNT][REGION]
+        return len(backend.queues["cesta-compensacao-falhou"]._messages)
+
+
+def _stable_hash(text: str) -> int:
+    """The same in every process and on every day."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _order_of_undoing(log: list[str]) -> list[str]:
+    """Undone in the mirror order of what was done, as the gateway's record and the stock's item tell it."""
+    problems = []
+    happened = {what: log.index(what) for what in reversed(log)}
+    if "RELEASED" in happened:
+        for later in ("APROVADA", "ESTORNADA"):
+            if any(what == later for what in log[happened["RELEASED"] :]) and "RESERVED" in happened:
+                problems.append(f"money moved after the stock was given back: {log}")
+                break
+    if log.count("RESERVED") > 1 or log.count("APROVADA") > 1 or log.count("ESTORNADA") > 1:
+        problems.append(f"an effect happened twice: {log}")
+    return problems
+
+
+@contextmanager
+def laboratory() -> Iterator[Laboratory]:
+    """Our system, with the shortcuts, and quiet: the interpreter logs every failure that is injected."""
+    logging.getLogger("moto").setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        stack.enter_context(
+            mock.patch.dict("os.environ", {"LOG_LEVEL": "CRITICAL", "POWERTOOLS_METRICS_DISABLED": "true"})
+        )
+        world = stack.enter_context(real_world())
+        stack.enter_context(shortcuts(deployed_handler(GATEWAY_FUNCTION)))
+        yield Laboratory(world)
