@@ -232,6 +232,7 @@ class Bench:
         self._slept: list[float] = []
         self._on_attempt: Callable[[str, int], None] | None = None
         self.on_effect: Callable[[Call], None] | None = None
+        self.on_end: Callable[[], None] | None = None
         self._env: Any = None
         self._machines: dict[str, str] = {}
         self._executions = 0
@@ -520,6 +521,8 @@ class Bench:
         arn = self.states.start_execution(stateMachineArn=self.machine(asl), name=name, input=canonical(saga_input))[
             "executionArn"
         ]
+        if self.on_end:
+            self.on_end()
         for which in dict.fromkeys(when for when, *_ in self._late):
             self._land_late(which)
         # Straight from the interpreter: serialising the history for the API would double the time of an execution.
@@ -538,7 +541,7 @@ class Bench:
             order=self.item("cesta-pedidos", {"pedidoId": saga_input.get("pedidoId", "")})
             if saga_input.get("pedidoId")
             else None,
-            messages=self._drain(),
+            messages=self.drain(),
             execution_arn=arn,
         )
 
@@ -567,7 +570,8 @@ class Bench:
         ).get("Item")
         return None if found is None else {name: _plain(value) for name, value in found.items()}
 
-    def _drain(self) -> list[dict[str, Any]]:
+    def drain(self) -> list[dict[str, Any]]:
+        """Take every message out of the human queue."""
         messages: list[dict[str, Any]] = []
         while found := self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages"):
             for message in found:

@@ -14,8 +14,9 @@ from collections import Counter
 from pathlib import Path
 
 from tests.faults.explore import Report, explore, shadowed
-from tests.faults.pool import play, players
+from tests.faults.pool import cpu_seconds, play, players
 from tests.faults.schedules import KINDS, ROUTES, Schedule
+from tests.faults.scoring import SURVIVORS, Verdict, remaining, score
 
 SHADOWS = 150
 RESULT = Path("build/faults.json")
@@ -43,6 +44,11 @@ def tell(case: str) -> int:
     return 1 if played.problems else 0
 
 
+def say(progress: str) -> None:
+    """How far it is."""
+    print(f"  {progress}", file=sys.stderr, flush=True)
+
+
 def show(report: Report, seconds: float) -> None:
     """Print what was explored."""
     played = report.played
@@ -52,6 +58,20 @@ def show(report: Report, seconds: float) -> None:
     for (status, how), count in sorted(ends.items()):
         print(f"  {count:6d}  {status} {how}")
     print(f"  {sum(one.reconciled for one in played):6d}  healed only by the reconciler")
+
+
+def tell_score(verdicts: list[Verdict]) -> list[str]:
+    """Print the mutation score; returns what is wrong with it."""
+    kinds = Counter(verdict.by for verdict in verdicts)
+    by_reading, unexplained, unneeded = remaining(verdicts)
+    killed = len(verdicts) - kinds[""]
+    print(f"mutants: {killed + len(by_reading)} of {len(verdicts)} killed, {killed} of them by running")
+    for by in ("promises", "statuses", "retries", "ends"):
+        print(f"  {kinds[by]:6d}  by {by}")
+    print(f"  {len(by_reading):6d}  by reading alone")
+    for name in SURVIVORS:
+        print(f"  survives: {name} ({SURVIVORS[name]})")
+    return [f"nothing kills: {name}" for name in unexplained] + [f"a reason nobody needs: {name}" for name in unneeded]
 
 
 def main() -> int:
@@ -69,7 +89,8 @@ def main() -> int:
 
     with players(arguments.processes) as each:
         began = time.monotonic()
-        report = explore(lambda schedules: each(play, schedules), arguments.routes, arguments.faults)
+        faults = 1 if arguments.only == "mutants" else arguments.faults
+        report = explore(lambda schedules: each(play, schedules), arguments.routes, faults, say)
         show(report, time.monotonic() - began)
         wrong = [f"{one.schedule}  {'; '.join(one.problems)}" for one in report.broken]
         left_out = list(shadowed(report, SHADOWS, arguments.seed))
@@ -79,9 +100,22 @@ def main() -> int:
             if mine.end != other.end:
                 wrong.append(f"{mine.schedule}  ends in {mine.end}, but {other.schedule} in {other.end}")
         print(f"{len(left_out)} of the pairs left to another one played all the same (seed {arguments.seed})")
+        verdicts = [] if arguments.only == "schedules" else score(each, report.played)
+    if verdicts:
+        wrong += tell_score(verdicts)
+    print(f"{cpu_seconds():.0f} s of processor time")
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(
-        json.dumps({"played": len(report.played), "singles": report.singles, "pairs": report.pairs, "broken": wrong})
+        json.dumps(
+            {
+                "played": len(report.played),
+                "singles": report.singles,
+                "pairs": report.pairs,
+                "mutants": {verdict.mutant: [verdict.by, verdict.how] for verdict in verdicts},
+                "broken": wrong,
+            },
+            indent=1,
+        )
     )
     for line in wrong[:40]:
         print(f"BROKEN: {line}")

@@ -5,12 +5,14 @@ is made to go wrong. So a pair whose second fault never comes up is not a schedu
 missed because nobody thought of the path that leads to it. Landing a late call is free: it is the end of a fault that
 was counted already, and every place where it can land is tried.
 
-Two things keep the tree finite and small, both by argument and not by chance:
+Three things keep the tree finite and small, both by argument and not by chance:
 
-* two kinds of failure with the same effect and the same Retry and Catch are played once in pairs (each is played alone);
+* two kinds of failure with the same effect and the same Retry and Catch are one in pairs (alone, each is played);
+* in a row of attempts that all fail the same way, a second fault comes at the first, the second or the last: in
+  between it leaves the row with the same world and the same Retry used up;
 * two runs that reach the same :class:`~tests.faults.laboratory.Point` have the same future, so only one goes on.
 
-The second argument is checked: :func:`shadowed` gives schedules that were left to another one, to be played all the
+The last argument is checked: :func:`shadowed` gives schedules that were left to another one, to be played all the
 same.
 """
 
@@ -61,6 +63,15 @@ def _position(played: Played) -> int | None:
     return next((n for n, point in places if (point.state, point.attempt) == (last.state, last.attempt)), None)
 
 
+def _in_the_middle(played: Played, point: Point) -> bool:
+    """Whether an attempt is neither the second nor the last of a row that one choice makes fail."""
+    last = max(other.attempt for other in played.points if other.state == point.state)
+    return any(
+        choice.onwards and choice.state == point.state and choice.attempt + 1 < point.attempt < last
+        for choice in played.schedule.choices
+    )
+
+
 def _landings(point: Point) -> tuple[str, ...]:
     return ("land", "land-newest", "land-all")[: 1 if point.waiting == 1 else 3] if point.waiting else ()
 
@@ -81,12 +92,18 @@ def _next(played: Played, point: Point, budget: int) -> Iterator[Schedule]:
                 yield schedule.and_then(*landing, fault)
 
 
-def explore(play: Player, routes: Iterable[str] = tuple(ROUTES), faults: int = FAULTS) -> Report:
+def explore(
+    play: Player,
+    routes: Iterable[str] = tuple(ROUTES),
+    faults: int = FAULTS,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Report:
     """Play every schedule of up to ``faults`` faults; the report is the same each time."""
     report = Report()
     went_on: dict[int, tuple[int, Played, int]] = {}
     level = [Schedule(route) for route in routes]
     while level:
+        progress(f"{len(report.played)} played, {len(level)} to go on from")
         following: list[Schedule] = []
         for played in play(level):
             report.played.append(played)
@@ -107,6 +124,8 @@ def explore(play: Player, routes: Iterable[str] = tuple(ROUTES), faults: int = F
                         _, other, place = before
                         report.shadows.append((_other_way(played, n), _other_way(other, place)))
                     break
+                if spent and _in_the_middle(played, point):
+                    continue
                 went_on[point.same_as] = (budget, played, n)
                 following += _next(played, point, budget)
         level = following
@@ -129,3 +148,18 @@ def shadowed(report: Report, how_many: int, seed: int) -> Iterator[tuple[Schedul
             Schedule(s.route, (*s.choices[:-1], Choice(state, s.choices[-1].attempt, kind.name, onwards)))
             for s in (left_out, instead)
         )
+
+
+def sample(play: Callable[[Schedule], Played], how_many: int, seed: int) -> Iterator[Played]:
+    """Schedules of one or two faults, drawn at random; the same ones for the same seed."""
+    rng = random.Random(seed)
+    bare = {route: play(Schedule(route)) for route in ROUTES}
+    for _ in range(how_many):
+        played = bare[rng.choice(list(bare))]
+        for _ in range(rng.randint(1, FAULTS)):
+            start = _position(played)
+            later = played.points[start + 1 :] if start is not None else []
+            if not later:
+                break
+            played = play(rng.choice(list(_next(played, rng.choice(later), budget=1))))
+        yield played

@@ -8,7 +8,9 @@ made again the long way and fails exactly as it would have. The gateway is calle
 from __future__ import annotations
 
 import base64
-import copy
+import json
+import random
+import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
@@ -19,17 +21,19 @@ from urllib.parse import urlsplit
 from botocore import xform_name
 from botocore.client import BaseClient
 from moto.dynamodb.responses import DynamoHandler
+from moto.sqs.models import sqs_backends
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
     state_task_service_dynamodb,
     state_task_service_sqs,
 )
+from moto.stepfunctions.parser.asl.utils import json_path
 from moto.stepfunctions.parser.asl.utils.boto_client import boto_client_for
 
 from comum.http_saida import ChamadorHttp
 from tests.asl.bench import ACCOUNT, REGION, Context
 from tests.asl.gateway_http import event
 
-SHORT = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "Query")
+SHORT = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "Query", "Scan", "BatchGetItem")
 
 
 @contextmanager
@@ -40,17 +44,23 @@ def short_way_to_the_tables() -> Iterator[None]:
     table_service.current_account, table_service.region = ACCOUNT, REGION
 
     def call(client: Any, operation: str, parameters: dict[str, Any]) -> Any:
+        if operation == "ReceiveMessage" and not _anything_in(parameters["QueueUrl"]):
+            return {}
         if operation not in SHORT or client.meta.service_model.service_name != "dynamodb":
             return long_way(client, operation, parameters)
-        table_service.body = copy.deepcopy(parameters)
+        table_service.body = json.loads(json.dumps(parameters))
         try:
             answer = getattr(table_service, xform_name(operation))()
         except Exception:  # noqa: BLE001 - whatever it is, the long way says it in the service's own words
             return long_way(client, operation, parameters)
-        return copy.deepcopy(answer.result)
+        return json.loads(json.dumps(answer.result))
 
     with mock.patch.object(BaseClient, "_make_api_call", call):
         yield
+
+
+def _anything_in(queue_url: str) -> bool:
+    return bool(sqs_backends[ACCOUNT][REGION].queues[queue_url.rsplit("/", 1)[-1]]._messages)
 
 
 @contextmanager
@@ -72,7 +82,7 @@ def gateway_next_door(handler: Any) -> Iterator[None]:
 @contextmanager
 def clients_made_once() -> Iterator[None]:
     """The interpreter makes a client for each task; one for each service does."""
-    kept = lru_cache(lambda region, service: boto_client_for(region, service))
+    kept = lru_cache(boto_client_for)
 
     def client(region: str, service: str, state_credentials: Any = None) -> Any:
         return kept(region, service)
@@ -85,10 +95,22 @@ def clients_made_once() -> Iterator[None]:
 
 
 @contextmanager
+def small_things_once() -> Iterator[None]:
+    """Paths parsed once, and identifiers without a system call each (which also makes them the same every time)."""
+    numbers = random.Random(0)
+    with (
+        mock.patch.object(json_path, "parse", lru_cache(maxsize=1024)(json_path.parse)),
+        mock.patch.object(uuid, "uuid4", lambda: uuid.UUID(int=numbers.getrandbits(128), version=4)),
+    ):
+        yield
+
+
+@contextmanager
 def shortcuts(gateway: Any) -> Iterator[None]:
     """All of them."""
     with ExitStack() as stack:
         stack.enter_context(short_way_to_the_tables())
         stack.enter_context(clients_made_once())
+        stack.enter_context(small_things_once())
         stack.enter_context(gateway_next_door(gateway))
         yield

@@ -1,13 +1,16 @@
 """Plays one schedule from the order to the last act of those who clean up, and says everything that is wrong.
 
-After the execution come, as in production: a redrive of an execution that failed (an alarm watches for it), and the
-reconciler. Only then are the promises asked for.
+After the execution come, as in production: the write-off of a confirmed order (before whatever is still late lands),
+a redrive of an execution that failed (an alarm watches for it), and the two checks that run on a schedule. Only then
+are the promises asked for.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
+import io
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -17,13 +20,15 @@ from unittest import mock
 
 from moto.sqs.models import sqs_backends
 
-from estoque.repositorio import RepositorioEstoque
-from tests.asl.bench import ACCOUNT, REGION, Call, Outcome
+from estoque.baixar_reserva import handler as baixar_reserva
+from estoque.conferir_reservas import handler as conferir_reservas
+from pagamentos.conferir_cobrancas import handler as conferir_cobrancas
+from tests.asl.bench import ACCOUNT, REGION, Call, Context, Outcome
 from tests.asl.checks import QUEUE
 from tests.asl.invariants import violations
 from tests.asl.worlds import GATEWAY_FUNCTION, World, deployed_handler, real_world
 from tests.faults.fast import shortcuts
-from tests.faults.schedules import LANDINGS, ROUTES, Schedule, treatment
+from tests.faults.schedules import LANDINGS, NO_PRODUCT, ROUTES, Schedule, treatment
 
 RESERVE = "cesta-reservar-estoque"
 # An execution may only end in failure where there is nothing left to undo.
@@ -33,7 +38,6 @@ MAY_FAIL = (
     "EnviarParaFilaHumana",
     "RegistrarRequerIntervencaoHumana",
 )
-FAILED_ORDERS = ("FALHOU_SEM_RESERVA", "FALHOU_COMPENSADO")
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Point:
 
     ``same_as`` is equal for two points exactly when nothing that comes after can differ: the state and how much of its
     Retry is used up, the saga's own data, the order, the stock, the gateway, the queue, and the calls still to land.
+    The order's history is left out: nothing reads it, and each run's own length is checked.
     """
 
     state: str
@@ -84,7 +89,9 @@ class Laboratory:
             if not self._sold_out:
                 return reserve(dict(event), context)
             self._sold_out = False
-            taken = self.world.balance(event)
+            if world.bench.item("cesta-estoque", {"sku": event["sku"]}) is None:
+                return reserve(dict(event), context)
+            taken = world.balance(event)
             self._move(event["sku"], -taken)
             try:
                 return reserve(dict(event), context)
@@ -103,10 +110,19 @@ class Laboratory:
 
     def play(self, schedule: Schedule, asl: Mapping[str, Any] | None = None) -> Played:
         """Play a schedule on a new order, on the deployed machine unless told otherwise."""
-        world, bench = self.world, self.world.bench
-        asl = asl or world.asl
-        order = world.order(**ROUTES[schedule.route])
+        order = self.world.order(**ROUTES[schedule.route])
+        if schedule.route == NO_PRODUCT:
+            self.world.remove_stock(order["sku"])
         played = Played(schedule)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                self._play(played, order, asl or self.world.asl)
+        finally:
+            self.forget()
+        return played
+
+    def _play(self, played: Played, order: dict[str, Any], asl: Mapping[str, Any]) -> None:
+        world, bench, schedule = self.world, self.world.bench, played.schedule
         self._sold_out = False
         log: list[str] = []
         inputs: dict[str, dict[str, Any]] = {}
@@ -127,22 +143,24 @@ class Laboratory:
             log.extend(now[what] for what in now if now[what] != before[what])
             before.update(now)
 
-        bench.on_effect = on_effect
+        bench.on_effect, bench.on_end = on_effect, lambda: self._write_off(order)
         try:
             outcome = bench.run(asl, order, schedule.injected(), on_attempt)
             played.path, played.execution = tuple(outcome.path), outcome.status
-            played.caught = tuple((call.state, call.error or "") for call in outcome.calls if call.error)
+            played.caught = tuple((call.state, call.seen) for call in outcome.calls if call.seen)
             if outcome.status != "SUCCEEDED":
                 outcome = self._redrive(asl, order, outcome, inputs, played)
         finally:
-            bench.on_effect = None
-        played.reconciled = self.reconcile(order, outcome)
+            bench.on_effect = bench.on_end = None
+        self._reconcile(played)
         outcome = dataclasses.replace(outcome, order=bench.item("cesta-pedidos", {"pedidoId": order["pedidoId"]}))
         played.status, played.messages, played.log = str(outcome.order_status or ""), len(outcome.messages), tuple(log)
-        played.problems += violations(world, order, outcome) + _order_of_undoing(log)
+        sold = (bench.item("cesta-estoque-baixas", {"pedidoId": order["pedidoId"]}) or {}).get("quantidade", 0)
+        played.problems += violations(world, order, outcome, sold) + _order_of_undoing(log)
         if outcome.status != "SUCCEEDED":
             played.problems.append(f"execution {outcome.status} even after a redrive: {outcome.error}")
-        return played
+        if outcome.order_status == "CONFIRMADO" and world.reserved(order):
+            played.problems.append("a confirmed order's units never left the stock item")
 
     # --- after the execution ---------------------------------------------------------------------------------------
 
@@ -169,12 +187,33 @@ class Laboratory:
             execution_arn=failed.execution_arn,
         )
 
-    def reconcile(self, order: Mapping[str, Any], outcome: Outcome) -> bool:
-        """The last act: a reservation of an order that failed goes back to the balance. Whether there was any."""
-        if outcome.order_status not in FAILED_ORDERS or not self.world.reserved(order):
-            return False
-        RepositorioEstoque(self.world.bench.dynamodb, "cesta-estoque").liberar(order["sku"], order["pedidoId"])
-        return True
+    def _write_off(self, order: Mapping[str, Any]) -> None:
+        """What the stream of the orders does about a confirmed one."""
+        key = {"pedidoId": {"S": order["pedidoId"]}}
+        image = self.world.bench.dynamodb.get_item(TableName="cesta-pedidos", Key=key, ConsistentRead=True).get("Item")
+        if image and image["status"]["S"] == "CONFIRMADO":
+            record = {"eventName": "MODIFY", "dynamodb": {"SequenceNumber": "1", "NewImage": image}}
+            baixar_reserva({"Records": [record]}, _context("cesta-baixar-reserva"))
+
+    def _reconcile(self, played: Played) -> None:
+        """The checks that run on a schedule, once each."""
+        stock = conferir_reservas({}, _context("cesta-conferir-reservas"))["contagem"]
+        money = conferir_cobrancas({}, _context("cesta-conferir-cobrancas"))["contagem"]
+        played.reconciled = bool(stock.get("OrfasLiberadas") or stock.get("BaixasTardias"))
+        # The saga and its redrive leave nothing to these: whatever they say is a promise broken before they came.
+        for count, found in {**stock, **money}.items():
+            if found and count in ("ReservasPresas", "ConferenciasComFalha", "ConferenciasInterrompidas"):
+                played.problems.append(f"the checks count {count}: {found}")
+        if money.get("CobrancasOrfas") or self.world.bench.drain():
+            played.problems.append("a charge of an order that is not confirmed was left to the check of charges")
+
+    def forget(self) -> None:
+        """Leave nothing to the next schedule: the checks walk whole tables, which so hold one order at a time."""
+        bench = self.world.bench
+        for table, key in (("cesta-pedidos", "pedidoId"), ("cesta-estoque", "sku"), ("cesta-conferencias", "nome")):
+            for item in bench.dynamodb.scan(TableName=table)["Items"]:
+                bench.dynamodb.delete_item(TableName=table, Key={key: item[key]})
+        bench.drain()
 
     # --- what the world looks like ---------------------------------------------------------------------------------
 
@@ -215,7 +254,6 @@ class Laboratory:
             sorted(saga),
             sorted(read_error.items()),
             stored.get("status"),
-            len(stored.get("historico", ())),
             stock.get("saldo"),
             stock.get("reservas", {}).get(pedido_id),
             pedido_id in stock.get("encerradas", {}),
@@ -229,6 +267,10 @@ class Laboratory:
     def _messages_waiting(self) -> int:
         backend = sqs_backends[ACCOUNT][REGION]
         return len(backend.queues["cesta-compensacao-falhou"]._messages)
+
+
+def _context(function: str) -> Context:
+    return Context(function, 3600)
 
 
 def _stable_hash(text: str) -> int:
@@ -251,13 +293,14 @@ def _order_of_undoing(log: list[str]) -> list[str]:
 
 
 @contextmanager
-def laboratory() -> Iterator[Laboratory]:
-    """Our system, with the shortcuts, and quiet: the interpreter logs every failure that is injected."""
+def laboratory(short: bool = True) -> Iterator[Laboratory]:
+    """Our system, with the shortcuts unless told otherwise, and quiet: the interpreter logs each injected failure."""
     logging.getLogger("moto").setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         stack.enter_context(
             mock.patch.dict("os.environ", {"LOG_LEVEL": "CRITICAL", "POWERTOOLS_METRICS_DISABLED": "true"})
         )
         world = stack.enter_context(real_world())
-        stack.enter_context(shortcuts(deployed_handler(GATEWAY_FUNCTION)))
+        if short:
+            stack.enter_context(shortcuts(deployed_handler(GATEWAY_FUNCTION)))
         yield Laboratory(world)

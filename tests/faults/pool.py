@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from tests.faults.laboratory import Laboratory, Played, laboratory
 from tests.faults.schedules import Schedule
-
-Given, Got = TypeVar("Given"), TypeVar("Got")
 
 QUIET = {"LOG_LEVEL": "CRITICAL", "POWERTOOLS_METRICS_DISABLED": "true", "POWERTOOLS_SERVICE_NAME": "cesta"}
 
@@ -33,7 +32,7 @@ def play(laboratory: Laboratory, schedule: Schedule) -> Played:
 
 
 @contextmanager
-def players(processes: int) -> Iterator[Callable[[Callable[[Laboratory, Given], Got], Iterable[Given]], Iterator[Got]]]:
+def players(processes: int) -> Iterator[Callable[[Callable[[Laboratory, Any], Any], Iterable[Any]], Iterator[Any]]]:
     """``each(function, givens)`` calls ``function(laboratory, given)`` for each, in ``processes`` processes.
 
     Parameters
@@ -50,3 +49,11 @@ def players(processes: int) -> Iterator[Callable[[Callable[[Laboratory, Given], 
     context = multiprocessing.get_context("spawn")
     with context.Pool(processes, _open, (ExitStack(),)) as pool:
         yield lambda function, givens: pool.imap(_call, ((function, given) for given in givens), chunksize=8)
+        pool.close()
+        pool.join()
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and of those that ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)

@@ -21,10 +21,12 @@ from tests.asl.bench import Fault, load_asl, tasks
 # More than any Retry allows.
 ATTEMPTS_LIMIT = 30
 
+NO_PRODUCT = "no-such-product"
 # What the order is like: changes to its input, and to the world. Every state of the machine is on some route.
 ROUTES: Mapping[str, Mapping[str, Any]] = {
     "nothing-else": {},
     "not-enough-stock": {"quantidade": 101},
+    NO_PRODUCT: {},
     "card-refused": {"cartaoToken": "tok-forcar-recusa"},
     "confirm-refused": {"forcarFalhaConfirmar": True},
     "refund-refused": {"forcarFalhaConfirmar": True, "forcarFalhaEstorno": True},
@@ -100,7 +102,9 @@ KINDS = {
         Kind("gateway-late", "hang, lands late", "late", _DOWN, only=_MONEY),
         # A reserve's own definitive error is never made up: it would deny a reserve that has landed. Somebody else
         # takes the whole balance for as long as the attempt lasts.
-        Kind("definitive", "definitive", "none", "PedidoInvalidoError", _DENIED, _SQS, persists=True, only=_NOT_RESERVE),
+        Kind(
+            "definitive", "definitive", "none", "PedidoInvalidoError", _DENIED, _SQS, persists=True, only=_NOT_RESERVE
+        ),
         Kind("sold-out", "definitive", "sold-out", "ok", persists=True, only=("ReservarEstoque",)),
         Kind("answer-too-big", "definitive", "once", "States.DataLimitExceeded"),
     )

@@ -1,0 +1,181 @@
+"""How many mutants die by running: the same schedules, played on a machine (or a write) with one thing wrong.
+
+The hunters, in the order in which they are sent:
+
+* ``promises``: a schedule of one fault breaks a promise that no schedule breaks on the real machine;
+* ``ends``: a scenario of :mod:`tests.asl.scenarios` does not end as the specification says;
+* ``statuses``: a status is written over one it may not follow;
+* ``retries``: a failure is retried more, or less, often than the specification says.
+
+What none of them kills may still be killed by reading (:mod:`tests.asl.checks`); what nothing kills needs a reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from tests.asl import checks
+from tests.asl.bench import load_asl
+from tests.asl.mutants import Mutant, mutants
+from tests.asl.scenarios import SCENARIOS
+from tests.asl.status_writes import FOUND, ONLY_CHECKS, WRITES, wrong_write
+from tests.faults.laboratory import Laboratory, Played
+from tests.faults.more_mutants import ConditionMutant, condition_mutants, retry_mutants
+from tests.faults.retries import rows
+from tests.faults.schedules import STATES, Schedule, treatment
+
+Each = Callable[[Callable[[Laboratory, Any], Any], Iterable[Any]], Iterator[Any]]
+ROWS = tuple(rows())
+CONDITIONS = tuple(condition_mutants())
+
+
+def machine_mutants() -> tuple[Mutant, ...]:
+    """Every mutant of the machine, the same list in every process."""
+    asl = load_asl()
+    return (*mutants(asl), *retry_mutants(asl))
+
+
+MACHINES = machine_mutants()
+_ALL: tuple[Mutant | ConditionMutant, ...] = (*MACHINES, *CONDITIONS)
+BY_NAME = {mutant.name: mutant for mutant in _ALL}
+
+# What nothing kills, and why that is no hole.
+SURVIVORS: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """One mutant, and what to send after it."""
+
+    mutant: str
+    cases: tuple[str, ...]
+    scenarios: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Who killed a mutant, with what; ``by`` is empty for one that nobody killed by running."""
+
+    mutant: str
+    by: str
+    how: str = ""
+
+
+def walk_scenario(laboratory: Laboratory, position: int) -> tuple[str, ...]:
+    """States a scenario goes through on the real machine."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            outcome, _ = SCENARIOS[position].run(laboratory.world)
+    finally:
+        laboratory.forget()
+    return tuple(outcome.path)
+
+
+def hunt(laboratory: Laboratory, hunted: Hunt) -> Verdict:
+    """Send the hunters until one kills."""
+    mutant = BY_NAME[hunted.mutant]
+    machine = isinstance(mutant, Mutant)
+    asl = mutant.of(laboratory.world.asl) if isinstance(mutant, Mutant) else laboratory.world.asl
+    with ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        if isinstance(mutant, ConditionMutant):
+            for operation in ("UpdateItem", "PutItem", "TransactWriteItems"):
+                stack.enter_context(laboratory.world.bench.every_call(operation, mutant.apply))
+        for by, hunter in _hunters(laboratory, hunted, mutant, asl, machine):
+            try:
+                found = hunter()
+            except Exception as error:  # noqa: BLE001 - a machine that cannot be run keeps no promise
+                found = [f"does not run: {type(error).__name__} {error}"]
+            finally:
+                laboratory.forget()
+            if found:
+                return Verdict(hunted.mutant, by, str(found[0])[:200])
+    return Verdict(hunted.mutant, "")
+
+
+def _hunters(
+    laboratory: Laboratory, hunted: Hunt, mutant: Mutant | ConditionMutant, asl: Mapping[str, Any], machine: bool
+) -> Iterator[tuple[str, Callable[[], Sequence[str]]]]:
+    world = laboratory.world
+    for case in hunted.cases:
+        yield (
+            "promises",
+            lambda case=case: [  # type: ignore[misc]
+                f"{case}  {problem}" for problem in laboratory.play(Schedule.parse(case), asl).problems
+            ],
+        )
+    if not machine:
+        return
+    if mutant.state in (*WRITES, ONLY_CHECKS):
+        for found in FOUND:
+            yield (
+                "statuses",
+                lambda found=found: [wrong] if (wrong := wrong_write(world.bench, asl, mutant.state, found)) else [],  # type: ignore[misc]
+            )
+    for row in ROWS:
+        if row.state == mutant.state and getattr(mutant, "kind", "").startswith("retry"):
+            yield "retries", lambda row=row: row.broken(world, asl)  # type: ignore[misc]
+    for position in hunted.scenarios:
+        yield (
+            "ends",
+            lambda position=position: [  # type: ignore[misc]
+                f"{SCENARIOS[position].name}: {wrong}" for wrong in SCENARIOS[position].run(world, asl)[1]
+            ],
+        )
+
+
+def _cases(mutant: Mutant | ConditionMutant, singles: Sequence[Played]) -> tuple[str, ...]:
+    """Schedules that pass by the broken place, the likeliest to notice first, one of each kind of passing by."""
+    error = getattr(mutant, "error", None)
+    wanted = treatment(mutant.state, error)[:2] if error and mutant.state in STATES else None
+
+    def felt(played: Played) -> frozenset[Any]:
+        return frozenset(treatment(state, seen)[:2] for state, seen in played.caught if state == mutant.state)
+
+    chosen: dict[Any, Played] = {}
+    for played in singles:
+        if mutant.state in played.path:
+            land = sum(not choice.is_fault for choice in played.schedule.choices)
+            about = any(choice.state == mutant.state for choice in played.schedule.choices)
+            landed = played.schedule.choices if isinstance(mutant, ConditionMutant) and (about or land) else land
+            chosen.setdefault((played.path, felt(played), played.redriven, landed), played)
+    ordered = sorted(chosen.values(), key=lambda played: wanted not in felt(played) if wanted else False)
+    return tuple(str(played.schedule) for played in ordered)
+
+
+def score(each: Each, played: Sequence[Played]) -> list[Verdict]:
+    """Hunt every mutant with the schedules of at most one fault among those played."""
+    singles = [one for one in played if len(one.schedule.faults) <= 1]
+    paths = list(each(walk_scenario, range(len(SCENARIOS))))
+    hunts = [
+        Hunt(
+            name,
+            _cases(mutant, singles),
+            tuple(n for n, path in enumerate(paths) if mutant.state in path),
+        )
+        for name, mutant in BY_NAME.items()
+    ]
+    return list(each(hunt, hunts))
+
+
+def read(name: str) -> bool:
+    """Whether reading the machine is enough to kill a mutant."""
+    mutant = BY_NAME[name]
+    return isinstance(mutant, Mutant) and bool(checks.problems(mutant.of(load_asl())))
+
+
+def remaining(verdicts: Sequence[Verdict]) -> tuple[list[str], list[str], list[str]]:
+    """(killed by reading only, survivors without a reason, reasons nobody needs)."""
+    alive = [verdict.mutant for verdict in verdicts if not verdict.by]
+    by_reading = [name for name in alive if read(name)]
+    survivors = [name for name in alive if name not in by_reading]
+    return (
+        by_reading,
+        [name for name in survivors if name not in SURVIVORS],
+        [name for name in SURVIVORS if name not in survivors],
+    )
