@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from botocore import xform_name
 from botocore.client import BaseClient
+from jsonpath_ng.ext import parse
 from moto.dynamodb.responses import DynamoHandler
 from moto.sqs.models import sqs_backends
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
@@ -99,7 +100,7 @@ def small_things_once() -> Iterator[None]:
     """Paths parsed once, and identifiers without a system call each (which also makes them the same every time)."""
     numbers = random.Random(0)
     with (
-        mock.patch.object(json_path, "parse", lru_cache(maxsize=1024)(json_path.parse)),
+        mock.patch.object(json_path, "parse", lru_cache(maxsize=1024)(parse)),
         mock.patch.object(uuid, "uuid4", lambda: uuid.UUID(int=numbers.getrandbits(128), version=4)),
     ):
         yield
