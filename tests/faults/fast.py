@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from botocore import xform_name
 from botocore.client import BaseClient
-from jsonpath_ng.ext import parse
+from jsonpath_ng.ext.parser import parse
 from moto.dynamodb.responses import DynamoHandler
 from moto.sqs.models import sqs_backends
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
