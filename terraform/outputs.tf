@@ -84,5 +84,5 @@ output "papeis" {
 }
 
 locals {
-  funcoes = merge(module.saga.funcoes, module.desenhos_minimos.funcoes, module.painel.funcoes, module.fila.funcoes)
+  funcoes = merge(module.saga.funcoes, module.conferencias.funcoes, module.desenhos_minimos.funcoes, module.painel.funcoes, module.fila.funcoes)
 }

@@ -25,3 +25,8 @@ painel = {
 
 # Two cores: the consumer keeps a pace that leaves the API its own.
 concorrencia_consumidor_fila = 2
+
+# The engine has no steady schedule to miss: it starts and stops with a session of work.
+conferencias = {
+  alarme_conferencia_parada = false
+}

@@ -25,3 +25,8 @@ painel = {
   alarme_consumidor_parado = false
   stream_por_curinga       = true
 }
+
+# The engine has no steady schedule to miss: it starts and stops with a session of work.
+conferencias = {
+  alarme_conferencia_parada = false
+}

@@ -86,7 +86,8 @@ override_resource {
 override_resource {
   target = module.saga.aws_dynamodb_table.pedidos
   values = {
-    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-pedidos"
+    arn        = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-pedidos"
+    stream_arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-pedidos/stream/2026-01-01T00:00:00.000"
   }
 }
 
@@ -361,6 +362,52 @@ override_resource {
   values = {
     arn        = "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-reprocessar-dlq"
     invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-reprocessar-dlq/invocations"
+  }
+}
+
+override_resource {
+  target = module.conferencias.aws_dynamodb_table.baixas
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-estoque-baixas"
+  }
+}
+
+override_resource {
+  target = module.conferencias.aws_dynamodb_table.conferencias
+  values = {
+    arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-conferencias"
+  }
+}
+
+override_resource {
+  target = module.conferencias.aws_sqs_queue.dlq
+  values = {
+    arn = "arn:aws:sqs:sa-east-1:123456789012:cesta-baixar-reserva-dlq"
+    url = "https://sqs.sa-east-1.amazonaws.com/123456789012/cesta-baixar-reserva-dlq"
+  }
+}
+
+override_resource {
+  target = module.conferencias.module.baixar_reserva.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-baixar-reserva"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-baixar-reserva/invocations"
+  }
+}
+
+override_resource {
+  target = module.conferencias.module.conferir_reservas.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-conferir-reservas"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-conferir-reservas/invocations"
+  }
+}
+
+override_resource {
+  target = module.conferencias.module.conferir_cobrancas.aws_lambda_function.esta
+  values = {
+    arn        = "arn:aws:lambda:sa-east-1:123456789012:function:cesta-conferir-cobrancas"
+    invoke_arn = "arn:aws:apigateway:sa-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:sa-east-1:123456789012:function:cesta-conferir-cobrancas/invocations"
   }
 }
 

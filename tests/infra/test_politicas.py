@@ -36,6 +36,7 @@ DE_MAPEAMENTO = {
 SEM_RECURSO = {
     ("cesta-saga-pedido-role", "EntregarLogs"),
     ("cesta-compensacao-manual-role", "EntregarLogs"),
+    ("cesta-baixar-reserva-role", "ListarStreams"),
     ("ffv-lab-consumidor-pedidos-role", "ListarStreams"),
 }
 

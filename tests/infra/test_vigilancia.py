@@ -123,3 +123,20 @@ def test_the_stock_waiting_question_reads_states_that_exist(estado: Estado) -> N
     [passos] = re.findall(r"details\.name in \[([^]]+)\]", consulta)
 
     assert set(re.findall(r"'(\w+)'", passos)) <= set(json.loads(maquina["definition"])["States"])
+
+
+def metricas_contadas() -> set[str]:
+    """Business metrics the functions count, by name."""
+    codigo = "\n".join(arquivo.read_text() for arquivo in (ROOT / "lambdas").rglob("*.py"))
+    return set(re.findall(r'(?:contar\(|contagem\[)\s*"(\w+)"', codigo))
+
+
+def test_every_business_alarm_reads_a_metric_that_the_code_counts(estado: Estado) -> None:
+    lidas = {
+        alarme["metric_name"]
+        for alarme in estado.do_tipo("aws_cloudwatch_metric_alarm").values()
+        if alarme["namespace"] == "Cesta"
+    }
+
+    assert {"OrfasLiberadas", "ReservasPresas", "CobrancasOrfas"} <= lidas
+    assert lidas - metricas_contadas() == set()

@@ -38,9 +38,26 @@ resource "aws_dynamodb_table" "pedidos" {
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "pedidoId"
 
-  attribute {
-    name = "pedidoId"
-    type = "S"
+  # What leaves the stock item of a confirmed order reads it from here.
+  stream_enabled   = true
+  stream_view_type = "NEW_IMAGE"
+
+  dynamic "attribute" {
+    for_each = toset(["pedidoId", "status", "atualizadoEm"])
+    content {
+      name = attribute.value
+      type = "S"
+    }
+  }
+
+  # Orders that should have ended by now, oldest first. A status write costs two writes here (out of one status, into
+  # another); see docs/conferencias.md.
+  global_secondary_index {
+    name               = "por-status"
+    hash_key           = "status"
+    range_key          = "atualizadoEm"
+    projection_type    = "INCLUDE"
+    non_key_attributes = ["criadoEm", "valorCentavos"]
   }
 
   point_in_time_recovery {

@@ -24,6 +24,11 @@ output "filas" {
   }
 }
 
+output "stream_pedidos" {
+  description = "ARN of the stream of cesta-pedidos (new images)."
+  value       = aws_dynamodb_table.pedidos.stream_arn
+}
+
 output "tabelas" {
   description = "The saga's tables: name and ARN of each."
   value = {
