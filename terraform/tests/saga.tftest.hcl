@@ -96,11 +96,24 @@ run "valores_exatos" {
       aws_dynamodb_table.pedidos.name == "cesta-pedidos"
       && aws_dynamodb_table.pedidos.hash_key == "pedidoId"
       && aws_dynamodb_table.pedidos.range_key == null
-      && one(aws_dynamodb_table.pedidos.attribute).type == "S"
+      && { for a in aws_dynamodb_table.pedidos.attribute : a.name => a.type } == { pedidoId = "S", status = "S", atualizadoEm = "S" }
       && aws_dynamodb_table.pedidos.billing_mode == "PAY_PER_REQUEST"
       && aws_dynamodb_table.pedidos.point_in_time_recovery[0].enabled
     )
     error_message = "cesta-pedidos: hash pedidoId (S), on demand, PITR."
+  }
+  assert {
+    condition     = aws_dynamodb_table.pedidos.stream_enabled && aws_dynamodb_table.pedidos.stream_view_type == "NEW_IMAGE"
+    error_message = "cesta-pedidos: the stream that writes reservations off needs the new image, and no more."
+  }
+  assert {
+    condition = (
+      one(aws_dynamodb_table.pedidos.global_secondary_index).name == "por-status"
+      && one(aws_dynamodb_table.pedidos.global_secondary_index).hash_key == "status"
+      && one(aws_dynamodb_table.pedidos.global_secondary_index).range_key == "atualizadoEm"
+      && one(aws_dynamodb_table.pedidos.global_secondary_index).projection_type == "INCLUDE"
+    )
+    error_message = "cesta-pedidos: the index por-status, by status and time, without the whole order."
   }
 
   assert {

@@ -18,7 +18,8 @@ from provas.alvo import Alvo
 FORA_DO_MOTOR = ("logs:", "xray:")
 # Used by a stream mapping with the function's role, which the local engine does not check: the plan's test reads them.
 DO_MAPEAMENTO = {
-    ("ConsumidorPedidos", acao)
+    (funcao, acao)
+    for funcao in ("ConsumidorPedidos", "BaixarReserva")
     for acao in (
         "dynamodb:DescribeStream",
         "dynamodb:GetRecords",

@@ -9,9 +9,9 @@ import yaml
 
 from comum.http_borda import ler_requisicao
 from desenhos_minimos import criar_pedido_sincrono, gateway_simulado
-from estoque import liberar_estoque, reservar_estoque
+from estoque import baixar_reserva, conferir_reservas, liberar_estoque, reservar_estoque
 from fila.modelos import MensagemDePedido, NovoPedido
-from pagamentos import cobrar_pagamento, estornar_pagamento
+from pagamentos import cobrar_pagamento, conferir_cobrancas, estornar_pagamento
 from painel.transicao import ler_transicao
 from pedidos import confirmar_pedido, consultar_pedido, criar_pedido, iniciar_saga
 from tests.unit.apoio_unit import cliente
@@ -57,7 +57,11 @@ def test_samples_walk_one_order_through_the_saga(sistema: Any, monkeypatch: pyte
     assert confirmar_pedido.handler(evento("ConfirmarPedido"), None)["resultado"] == "CONFIRMADO"
     visto = consultar_pedido.handler(evento("ConsultarPedido"), None)
     assert json.loads(visto["body"])["status"] == "CONFIRMADO"
-    assert liberar_estoque.handler(evento("LiberarEstoque"), None)["resultado"] == "LIBERADA"
+    assert baixar_reserva.handler(evento("BaixarReserva"), None) == {"batchItemFailures": []}
+    assert sistema.estoque("CAFE-500G") == (8, {})
+    assert liberar_estoque.handler(evento("LiberarEstoque"), None)["resultado"] == "NADA_A_LIBERAR"
+    assert conferir_reservas.handler(evento("ConferirReservas"), None)["completa"] is True
+    assert conferir_cobrancas.handler(evento("ConferirCobrancas"), None)["completa"] is True
 
 
 def test_payment_samples(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
