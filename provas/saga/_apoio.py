@@ -277,6 +277,7 @@ class ProvaDaSaga(Prova):
             fim = time.monotonic() + 15
             while self.situacao_execucao(pedido_id) == "RUNNING" and time.monotonic() < fim:
                 time.sleep(0.1)
+        self._apagar_baixa(pedido_id)
         self.alvo.cliente("dynamodb").delete_item(
             TableName=self.alvo.saida("tabela_pedidos"), Key={"pedidoId": {"S": pedido_id}}
         )
@@ -287,6 +288,19 @@ class ProvaDaSaga(Prova):
                 lambda: self.mensagem_humana(pedido_id), self.alvo.prazos.mensagem, "fila humana"
             )
             self.apagar_mensagem_humana(deixada)
+
+    def _apagar_baixa(self, pedido_id: str) -> None:
+        """Remove the mark of the order's write-off, once it came: without the product it would be a sale of nothing."""
+        pedido = self.pedido(pedido_id)
+        if pedido is None or not self.alvo.tem("tabela_estoque_baixas"):
+            return
+        if pedido.get("status") == "CONFIRMADO" and self.situacao_execucao(pedido_id) == "SUCCEEDED":
+            fim = time.monotonic() + self.alvo.prazos.mensagem
+            while pedido_id in self.estoque(str(pedido.get("sku")))[1] and time.monotonic() < fim:
+                time.sleep(0.2)
+        self.alvo.cliente("dynamodb").delete_item(
+            TableName=self.alvo.saida("tabela_estoque_baixas"), Key={"pedidoId": {"S": pedido_id}}
+        )
 
 
 def _descrever(dinheiro: list[int]) -> str:

@@ -7,8 +7,8 @@ function works by a permission nobody wrote down.
 from __future__ import annotations
 
 import pytest
-import sondas_fila  # noqa: F401 - registers its probes
 import sondas_conferencias  # noqa: F401 - registers its probes
+import sondas_fila  # noqa: F401 - registers its probes
 import sondas_painel  # noqa: F401 - registers its probes
 import sondas_saga  # noqa: F401 - registers its probes
 from permissoes import SONDAS, Permissao, permissoes, sem, sonda_de
