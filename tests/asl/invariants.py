@@ -37,6 +37,8 @@ def violations(world: World, order: Mapping[str, Any], outcome: Outcome, sold: i
 
     if balance + reserved + sold != INITIAL_BALANCE:
         wrong.append(f"units lost: balance {balance} + reserved {reserved} + sold {sold} != {INITIAL_BALANCE}")
+    if balance < 0:
+        wrong.append(f"sold what is not there: balance {balance}")
     if movements.count("COBRANCA") > 1 or movements.count("ESTORNO") > 1:
         wrong.append(f"money moved more than once: {movements}")
     if movements not in ([], ["COBRANCA"], ["COBRANCA", "ESTORNO"]):

@@ -19,6 +19,7 @@ from tests.faults.schedules import KINDS, ROUTES, Schedule
 from tests.faults.scoring import SURVIVORS, Verdict, remaining, score
 
 SHADOWS = 150
+SHOWN = 40
 RESULT = Path("build/faults.json")
 
 
@@ -99,10 +100,15 @@ def main() -> int:
             wrong += [f"{one.schedule}  {'; '.join(one.problems)}" for one in (mine, other) if one.problems]
             if mine.end != other.end:
                 wrong.append(f"{mine.schedule}  ends in {mine.end}, but {other.schedule} in {other.end}")
+        for line in wrong[:SHOWN]:
+            print(f"BROKEN: {line}", flush=True)
         print(f"{len(left_out)} of the pairs left to another one played all the same (seed {arguments.seed})")
+        say("hunting the mutants")
         verdicts = [] if arguments.only == "schedules" else score(each, report.played)
     if verdicts:
-        wrong += tell_score(verdicts)
+        wrong += (scored := tell_score(verdicts))
+        for line in scored:
+            print(f"BROKEN: {line}")
     print(f"{cpu_seconds():.0f} s of processor time")
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(
@@ -117,8 +123,6 @@ def main() -> int:
             indent=1,
         )
     )
-    for line in wrong[:40]:
-        print(f"BROKEN: {line}")
     print(f"{len(wrong)} broken; replay one with: make fault CASE='...'" if wrong else "every promise kept")
     return 1 if wrong else 0
 

@@ -11,7 +11,7 @@ import base64
 import json
 import random
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import Any
@@ -21,14 +21,20 @@ from urllib.parse import urlsplit
 from botocore import xform_name
 from botocore.client import BaseClient
 from jsonpath_ng.ext.parser import parse
+from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.sqs.models import sqs_backends
+from moto.stepfunctions.models import StateMachine
+from moto.stepfunctions.parser.asl.component.state.exec import execute_state
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
     state_task_service_dynamodb,
     state_task_service_sqs,
 )
 from moto.stepfunctions.parser.asl.utils import json_path
 from moto.stepfunctions.parser.asl.utils.boto_client import boto_client_for
+from moto.stepfunctions.parser.models import stepfunctions_parser_backends
+from moto.stepfunctions.parser.utils import TMP_THREADS
 
 from comum.http_saida import ChamadorHttp
 from tests.asl.bench import ACCOUNT, REGION, Context
@@ -95,6 +101,36 @@ def clients_made_once() -> Iterator[None]:
         yield
 
 
+class _Here:
+    """Stands for a thread that its maker does nothing but wait for."""
+
+    def __init__(self, target: Callable[[], None], daemon: bool) -> None:
+        self.start = target
+
+
+@contextmanager
+def states_in_one_thread() -> Iterator[None]:
+    """The interpreter gives each state a thread, to be able to give up on it; nothing here takes long."""
+    with mock.patch.object(execute_state, "Thread", _Here):
+        yield
+
+
+def forget_items() -> None:
+    """Empty every table, and drop the copies of whole tables that a transaction makes and the mock never lets go."""
+    for table in dynamodb_backends[ACCOUNT][REGION].tables.values():
+        table.items.clear()
+    Table.instances_tracked.clear()
+
+
+def forget_executions() -> None:
+    """Drop what the interpreter keeps of executions that are over: gigabytes, searched through each time."""
+    TMP_THREADS.clear()
+    StateMachine.instances_tracked.clear()
+    for machine in stepfunctions_parser_backends[ACCOUNT][REGION].state_machines:
+        if hasattr(machine, "executions"):
+            machine.executions.clear()
+
+
 @contextmanager
 def small_things_once() -> Iterator[None]:
     """Paths parsed once, and identifiers without a system call each (which also makes them the same every time)."""
@@ -113,5 +149,6 @@ def shortcuts(gateway: Any) -> Iterator[None]:
         stack.enter_context(short_way_to_the_tables())
         stack.enter_context(clients_made_once())
         stack.enter_context(small_things_once())
+        stack.enter_context(states_in_one_thread())
         stack.enter_context(gateway_next_door(gateway))
         yield

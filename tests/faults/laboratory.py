@@ -27,7 +27,7 @@ from tests.asl.bench import ACCOUNT, REGION, Call, Context, Outcome
 from tests.asl.checks import QUEUE
 from tests.asl.invariants import violations
 from tests.asl.worlds import GATEWAY_FUNCTION, World, deployed_handler, real_world
-from tests.faults.fast import shortcuts
+from tests.faults.fast import forget_executions, forget_items, shortcuts
 from tests.faults.schedules import LANDINGS, NO_PRODUCT, ROUTES, Schedule, treatment
 
 RESERVE = "cesta-reservar-estoque"
@@ -209,11 +209,9 @@ class Laboratory:
 
     def forget(self) -> None:
         """Leave nothing to the next schedule: the checks walk whole tables, which so hold one order at a time."""
-        bench = self.world.bench
-        for table, key in (("cesta-pedidos", "pedidoId"), ("cesta-estoque", "sku"), ("cesta-conferencias", "nome")):
-            for item in bench.dynamodb.scan(TableName=table)["Items"]:
-                bench.dynamodb.delete_item(TableName=table, Key={key: item[key]})
-        bench.drain()
+        forget_items()
+        forget_executions()
+        self.world.bench.drain()
 
     # --- what the world looks like ---------------------------------------------------------------------------------
 

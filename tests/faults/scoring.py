@@ -2,7 +2,7 @@
 
 The hunters, in the order in which they are sent:
 
-* ``promises``: a schedule of one fault breaks a promise that no schedule breaks on the real machine;
+* ``promises``: a schedule of one fault breaks a promise, or leaves to the reconciler what the real machine does itself;
 * ``ends``: a scenario of :mod:`tests.asl.scenarios` does not end as the specification says;
 * ``statuses``: a status is written over one it may not follow;
 * ``retries``: a failure is retried more, or less, often than the specification says.
@@ -17,6 +17,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tests.asl import checks
@@ -53,7 +54,7 @@ class Hunt:
     """One mutant, and what to send after it."""
 
     mutant: str
-    cases: tuple[str, ...]
+    cases: tuple[tuple[str, bool], ...]  # the schedule, and whether the reconciler is needed even so
     scenarios: tuple[int, ...]
 
 
@@ -102,34 +103,35 @@ def _hunters(
     laboratory: Laboratory, hunted: Hunt, mutant: Mutant | ConditionMutant, asl: Mapping[str, Any], machine: bool
 ) -> Iterator[tuple[str, Callable[[], Sequence[str]]]]:
     world = laboratory.world
+
+    def broken_promises(case: str, healed: bool) -> list[str]:
+        played = laboratory.play(Schedule.parse(case), asl)
+        left = ["left to the reconciler"] if played.reconciled and not healed else []
+        return [f"{case}  {problem}" for problem in played.problems + left]
+
     for case in hunted.cases:
-        yield (
-            "promises",
-            lambda case=case: [  # type: ignore[misc]
-                f"{case}  {problem}" for problem in laboratory.play(Schedule.parse(case), asl).problems
-            ],
-        )
+        yield "promises", partial(broken_promises, *case)
+
+    def wrong_status(found: Any) -> list[str]:
+        wrong = wrong_write(world.bench, asl, mutant.state, found)
+        return [wrong] if wrong else []
+
+    def wrong_end(position: int) -> list[str]:
+        return [f"{SCENARIOS[position].name}: {wrong}" for wrong in SCENARIOS[position].run(world, asl)[1]]
+
     if not machine:
         return
     if mutant.state in (*WRITES, ONLY_CHECKS):
         for found in FOUND:
-            yield (
-                "statuses",
-                lambda found=found: [wrong] if (wrong := wrong_write(world.bench, asl, mutant.state, found)) else [],  # type: ignore[misc]
-            )
+            yield "statuses", partial(wrong_status, found)
     for row in ROWS:
         if row.state == mutant.state and getattr(mutant, "kind", "").startswith("retry"):
-            yield "retries", lambda row=row: row.broken(world, asl)  # type: ignore[misc]
+            yield "retries", partial(row.broken, world, asl)
     for position in hunted.scenarios:
-        yield (
-            "ends",
-            lambda position=position: [  # type: ignore[misc]
-                f"{SCENARIOS[position].name}: {wrong}" for wrong in SCENARIOS[position].run(world, asl)[1]
-            ],
-        )
+        yield "ends", partial(wrong_end, position)
 
 
-def _cases(mutant: Mutant | ConditionMutant, singles: Sequence[Played]) -> tuple[str, ...]:
+def _cases(mutant: Mutant | ConditionMutant, singles: Sequence[Played]) -> tuple[tuple[str, bool], ...]:
     """Schedules that pass by the broken place, the likeliest to notice first, one of each kind of passing by."""
     error = getattr(mutant, "error", None)
     wanted = treatment(mutant.state, error)[:2] if error and mutant.state in STATES else None
@@ -145,7 +147,7 @@ def _cases(mutant: Mutant | ConditionMutant, singles: Sequence[Played]) -> tuple
             landed = played.schedule.choices if isinstance(mutant, ConditionMutant) and (about or land) else land
             chosen.setdefault((played.path, felt(played), played.redriven, landed), played)
     ordered = sorted(chosen.values(), key=lambda played: wanted not in felt(played) if wanted else False)
-    return tuple(str(played.schedule) for played in ordered)
+    return tuple((str(played.schedule), played.reconciled) for played in ordered)
 
 
 def score(each: Each, played: Sequence[Played]) -> list[Verdict]:
