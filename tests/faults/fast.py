@@ -119,13 +119,13 @@ def forget_items() -> None:
     """Empty every table, and drop the copies of whole tables that a transaction makes and the mock never lets go."""
     for table in dynamodb_backends[ACCOUNT][REGION].tables.values():
         table.items.clear()
-    Table.instances_tracked.clear()
+    Table.instances_tracked.clear()  # type: ignore[attr-defined]
 
 
 def forget_executions() -> None:
     """Drop what the interpreter keeps of executions that are over: gigabytes, searched through each time."""
     TMP_THREADS.clear()
-    StateMachine.instances_tracked.clear()
+    StateMachine.instances_tracked.clear()  # type: ignore[attr-defined]
     for machine in stepfunctions_parser_backends[ACCOUNT][REGION].state_machines:
         if hasattr(machine, "executions"):
             machine.executions.clear()
