@@ -8,6 +8,7 @@ locals {
 
 # A mark per confirmed order, for as long as the name of its execution.
 resource "aws_dynamodb_table" "baixas" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
   name         = "cesta-estoque-baixas"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "pedidoId"
@@ -26,10 +27,20 @@ resource "aws_dynamodb_table" "baixas" {
   point_in_time_recovery {
     enabled = true
   }
+
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 # Cursors, first sightings and notices given. All of it can be lost: the checks start again.
 resource "aws_dynamodb_table" "conferencias" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
+  #checkov:skip=CKV_AWS_28:All of it can be lost: the checks start again.
   name         = "cesta-conferencias"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "nome"
@@ -42,6 +53,14 @@ resource "aws_dynamodb_table" "conferencias" {
   ttl {
     attribute_name = "expiraEm"
     enabled        = true
+  }
+
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
   }
 }
 

@@ -7,15 +7,17 @@ variable "contexto" {
       chave  = string
       hash   = string
     })
-    runtime            = string
-    arquitetura        = string
-    ambiente           = string
-    particao           = string
-    regiao             = string
-    conta              = string
-    nivel_log          = string
-    retencao_logs_dias = number
-    exigir_tls         = bool
+    runtime              = string
+    arquitetura          = string
+    ambiente             = string
+    particao             = string
+    regiao               = string
+    conta                = string
+    nivel_log            = string
+    retencao_logs_dias   = number
+    chave_kms            = optional(string)
+    limites_concorrencia = optional(map(number), {})
+    exigir_tls           = bool
   })
 }
 
