@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from permissoes import invocar
 from sondas_conferencias import MUITO_ANTES, conferir_ate, esquecer, marca, por_pedido, registro, reservar
+from ulid import ULID
 
 from provas.saga._apoio import QUANTIDADE, SALDO_INICIAL
 
@@ -116,7 +117,7 @@ def test_the_schedules_invoke_the_checks(alvo, bancada):
         )
         chave = {"nome": {"S": cursor}}
         alvo.cliente("dynamodb").delete_item(TableName=tabela, Key=chave)
-        uma_vez = f"e2e-{onde['nome']}"
+        uma_vez = f"e2e-{ULID()}"  # the engine remembers the names it started, deleted ones included
         agenda.create_schedule(
             GroupName=onde["grupo"],
             Name=uma_vez,
