@@ -58,7 +58,12 @@ def show(report: Report, seconds: float) -> None:
     print(f"they stand for {report.singles} single faults and {report.pairs} pairs")
     for (status, how), count in sorted(ends.items()):
         print(f"  {count:6d}  {status} {how}")
-    print(f"  {sum(one.reconciled for one in played):6d}  healed only by the reconciler")
+    for what, count in (
+        ("healed only by the reconciler", sum(one.reconciled for one in played)),
+        ("carried on until a person was done", sum(one.finished for one in played)),
+        ("in which a person is told of an order that turns out confirmed", sum(one.told_in_vain for one in played)),
+    ):
+        print(f"  {count:6d}  {what}")
 
 
 def tell_score(verdicts: list[Verdict]) -> list[str]:

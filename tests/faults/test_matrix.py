@@ -48,6 +48,13 @@ def test_every_state_is_on_the_way(lab: Laboratory) -> None:
     assert set(STATES) <= {state for path in paths for state in path}
 
 
+def test_person_told_of_a_confirmed_order_finds_it_confirmed(lab: Laboratory) -> None:
+    """The confirmation landed unheard and the mark gave up: nothing is undone, and the second machine says so."""
+    played = lab.play(Schedule.parse("nothing-else/ConfirmarPedido#1+:fail-after,MarcarCompensando#1+:fail-before"))
+    assert (played.problems, played.told_in_vain, played.finished) == ([], True, True)
+    assert (played.status, played.messages) == ("CONFIRMADO", 1)
+
+
 class TestTheMatrixCanFail:
     def test_orphan_is_broken_until_the_check_of_reservations_ran(
         self, lab: Laboratory, monkeypatch: pytest.MonkeyPatch
