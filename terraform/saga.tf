@@ -33,6 +33,7 @@ module "saga" {
   arquivo_asl             = "${path.root}/../asl/saga-pedido.asl.json"
   arquivo_asl_compensacao = "${path.root}/../asl/compensacao-manual.asl.json"
   gateway                 = local.gateway
+  disjuntor               = var.disjuntor_gateway
   limites                 = var.limites_pedido
   permitir_injecao_falhas = var.permitir_injecao_falhas
 }

@@ -263,6 +263,16 @@ variable "timeouts_gateway" {
   default = {}
 }
 
+variable "disjuntor_gateway" {
+  description = "Circuit breaker of the gateway: falhas orders that fail within janela_s seconds, with no answer in between, open it; aberto_s seconds between probes. See modules/saga."
+  type = object({
+    falhas   = optional(number, 5)
+    janela_s = optional(number, 120)
+    aberto_s = optional(number, 30)
+  })
+  default = {}
+}
+
 # --- stand-ins, minimal designs and fault injection ------------------------------------------------------------------
 
 variable "habilitar_gateway_simulado" {

@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=16)
-def cliente(servico: str) -> Any:
-    """Client of an AWS service by its boto3 name (``"dynamodb"``); prefer the typed functions below."""
+def cliente(servico: str, breve: bool = False) -> Any:
+    """Client of an AWS service by its boto3 name (``"dynamodb"``); prefer the typed functions below.
+
+    ``breve`` gives up after one attempt of half a second to connect and half a second a read.
+    """
     import boto3
     from botocore.config import Config
 
-    return cast(Any, boto3).client(
-        servico,
-        config=Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2, "mode": "standard"}),
+    limites: dict[str, Any] = (
+        {"connect_timeout": 0.5, "read_timeout": 0.5, "retries": {"total_max_attempts": 1}}
+        if breve
+        else {"connect_timeout": 1, "read_timeout": 2, "retries": {"total_max_attempts": 2, "mode": "standard"}}
     )
+    return cast(Any, boto3).client(servico, config=Config(**limites))
 
 
 ao_esquecer(cliente.cache_clear)
@@ -35,6 +40,11 @@ ao_esquecer(cliente.cache_clear)
 def dynamodb() -> "DynamoDBClient":
     """DynamoDB, low level: items are maps of typed values (``{"S": ...}``)."""
     return cast("DynamoDBClient", cliente("dynamodb"))
+
+
+def dynamodb_breve() -> "DynamoDBClient":
+    """DynamoDB for what a call can do without: it gives up soon and never tries twice."""
+    return cast("DynamoDBClient", cliente("dynamodb", breve=True))
 
 
 def sqs() -> "SQSClient":

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 warnings.filterwarnings("ignore", message="No application metrics to publish")
 
@@ -21,8 +21,8 @@ metricas = Metrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Ces
 Handler = Callable[[Any, Any], Any]
 
 
-def contar(metrica: str, quantidade: int = 1) -> None:
-    """Add to a business counter, flushed as EMF when the handler ends.
+def contar(metrica: str, quantidade: int = 1, **dimensoes: str) -> None:
+    """Add to a business counter, flushed as EMF when the handler ends; with dimensions of its own, at once.
 
     Parameters
     ----------
@@ -30,7 +30,15 @@ def contar(metrica: str, quantidade: int = 1) -> None:
         Metric name, in CamelCase Portuguese (``PedidosRecebidos``).
     quantidade : int
         How many.
+    dimensoes : str
+        Besides ``service``; few values each, for every combination is a metric of its own.
     """
+    if dimensoes:
+        unidade = MetricUnit.Count
+        with single_metric(name=metrica, unit=unidade, value=quantidade, namespace=metricas.namespace) as avulsa:
+            for nome, valor in dimensoes.items():
+                avulsa.add_dimension(name=nome, value=valor)
+        return
     metricas.add_metric(name=metrica, unit=MetricUnit.Count, value=quantidade)
 
 

@@ -9,9 +9,9 @@ from comum.observabilidade import contar, identificar, logger, observado
 from comum.processo import uma_vez
 from comum.relogio import agora, agora_iso
 from pagamentos import fabrica, logica
-from pagamentos.cliente_gateway import ClienteGatewayHttp
 from pagamentos.configuracao import ConfiguracaoPagamentos
 from pagamentos.erros import CartaoRecusadoError
+from pagamentos.porta import Gateway
 
 
 class EntradaCobranca(ModeloDeEntrada):
@@ -29,8 +29,8 @@ def _configuracao() -> ConfiguracaoPagamentos:
 
 
 @uma_vez
-def _gateway() -> ClienteGatewayHttp:
-    return fabrica.cliente(_configuracao())
+def _gateway() -> Gateway:
+    return fabrica.gateway(_configuracao())
 
 
 @observado

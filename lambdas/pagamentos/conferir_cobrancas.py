@@ -7,11 +7,11 @@ from comum.conferencias import RepositorioConferencias
 from comum.observabilidade import contar, logger, observado
 from comum.processo import uma_vez
 from pagamentos import fabrica
-from pagamentos.cliente_gateway import ClienteGatewayHttp
 from pagamentos.conferencia import ConferenciaDeCobrancas
 from pagamentos.configuracao import ConfiguracaoConferenciaCobrancas
 from pagamentos.fila_humana import FilaHumana
 from pagamentos.pedidos_por_status import PedidosPorStatus
+from pagamentos.porta import Gateway
 
 MARGEM_S = 15
 """What one order may still take besides its question: reads, a message and its mark, each with a repeated call."""
@@ -23,8 +23,8 @@ def _configuracao() -> ConfiguracaoConferenciaCobrancas:
 
 
 @uma_vez
-def _gateway() -> ClienteGatewayHttp:
-    return fabrica.cliente(_configuracao())
+def _gateway() -> Gateway:
+    return fabrica.gateway(_configuracao())
 
 
 @observado

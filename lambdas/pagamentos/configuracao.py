@@ -6,7 +6,10 @@ from pydantic import Field, model_validator
 
 from comum.configuracao import Configuracao
 
-MARGEM_S = 0.5
+# Of the invocation, after the gateway's share: two writes of the circuit breaker and the answer.
+MARGEM_S = 1.5
+# How much longer than the longest call a probe of the circuit breaker is waited for, in seconds.
+FOLGA_SONDA_S = 2
 
 
 class ConfiguracaoPagamentos(Configuracao):
@@ -14,12 +17,19 @@ class ConfiguracaoPagamentos(Configuracao):
 
     ``timeout_total_gateway_s`` bounds everything a step does with the gateway. It must end before the function does:
     Terraform checks it against the function's timeout, and each call also respects the time the invocation has left.
+
+    A circuit opens when ``disjuntor_falhas`` different keys fail within ``disjuntor_janela_s`` seconds with no answer
+    in between, and lets one probe pass every ``disjuntor_aberto_s`` seconds.
     """
 
     url_gateway: str = Field(pattern=r"^https?://[^\s]+$")
     parametro_chave_gateway: str
     timeout_conexao_gateway_s: float = Field(gt=0)
     timeout_total_gateway_s: float = Field(gt=0, le=29)
+    tabela_disjuntor: str
+    disjuntor_falhas: int = Field(ge=1, le=1000)
+    disjuntor_janela_s: float = Field(gt=0, le=3600)
+    disjuntor_aberto_s: float = Field(gt=0, le=3600)
 
     @model_validator(mode="after")
     def _conexao_dentro_do_total(self) -> Self:

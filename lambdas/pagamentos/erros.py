@@ -8,7 +8,8 @@ class CartaoRecusadoError(ErroDefinitivo):
 
 
 class GatewayIndisponivelError(ErroDesfechoDesconhecido):
-    """No verdict: network, timeout, 5xx, throttling, credential out of reach, or the same key still in flight (409).
+    """No verdict: network, timeout, 5xx, throttling, credential out of reach, the same key still in flight (409), or
+    the circuit breaker open and nothing sent (``motivo`` DISJUNTOR_ABERTO).
 
     Retried with the same key; when retries end the charge may exist, so the saga refunds.
     """

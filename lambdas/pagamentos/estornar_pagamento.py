@@ -7,10 +7,9 @@ from comum.observabilidade import contar, identificar, logger, observado
 from comum.processo import uma_vez
 from comum.relogio import agora, agora_iso
 from pagamentos import fabrica, logica
-from pagamentos.cliente_gateway import ClienteGatewayHttp
 from pagamentos.configuracao import ConfiguracaoEstorno
 from pagamentos.erros import GatewayIndisponivelError
-from pagamentos.porta import ResultadoEstorno
+from pagamentos.porta import Gateway, ResultadoEstorno
 
 
 class EntradaEstorno(ModeloDeEntrada):
@@ -27,8 +26,8 @@ def _configuracao() -> ConfiguracaoEstorno:
 
 
 @uma_vez
-def _gateway() -> ClienteGatewayHttp:
-    return fabrica.cliente(_configuracao())
+def _gateway() -> Gateway:
+    return fabrica.gateway(_configuracao())
 
 
 @observado

@@ -118,6 +118,20 @@ run "valores_exatos" {
 
   assert {
     condition = (
+      { for a in aws_cloudwatch_metric_alarm.disjuntor : a.alarm_name => a.dimensions } == {
+        for operacao in ["cobrar", "estornar", "consultar"] :
+        "cesta-gateway-disjuntor-${operacao}" => tomap({ service = "cesta", operacao = operacao })
+      }
+      && alltrue([
+        for a in aws_cloudwatch_metric_alarm.disjuntor :
+        a.namespace == "Cesta" && a.metric_name == "DisjuntorAberto" && a.statistic == "Sum" && a.threshold == 0
+      ])
+    )
+    error_message = "An open circuit fires the alarm of its operation."
+  }
+
+  assert {
+    condition = (
       aws_cloudwatch_metric_alarm.duracao_p99.metric_name == "ExecutionTime"
       && aws_cloudwatch_metric_alarm.duracao_p99.extended_statistic == "p99"
       && aws_cloudwatch_metric_alarm.duracao_p99.evaluate_low_sample_count_percentiles == "evaluate"
@@ -136,6 +150,7 @@ run "valores_exatos" {
         ],
         values(aws_cloudwatch_metric_alarm.maquina),
         values(aws_cloudwatch_metric_alarm.compensacao_manual),
+        values(aws_cloudwatch_metric_alarm.disjuntor),
       ) :
       a.alarm_actions == toset(["arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas"])
       && a.treat_missing_data == "notBreaching"
@@ -149,8 +164,8 @@ run "valores_exatos" {
   }
 
   assert {
-    condition     = length(jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets) == 7
-    error_message = "One widget for each of the specification's seven questions."
+    condition     = length(jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets) == 8
+    error_message = "One widget for each of the specification's seven questions, and one for the gateway's circuit breaker."
   }
 
   assert {
@@ -162,7 +177,7 @@ run "valores_exatos" {
     condition = alltrue([
       for metrica in [
         "ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage", "LambdaFunctionsScheduled",
-        "ExecutionsFailed", "ExecutionTime", "ExecucoesJaExistentes",
+        "ExecutionsFailed", "ExecutionTime", "ExecucoesJaExistentes", "DisjuntorAberto",
       ] :
       contains(flatten([
         for w in jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets : [for m in try(w.properties.metrics, []) : m[1]]
@@ -179,7 +194,7 @@ run "valores_exatos" {
   assert {
     condition = length(distinct([
       for w in jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets : "${w.x},${w.y}"
-    ])) == 7
+    ])) == 8
     error_message = "No widget covers another."
   }
 }

@@ -128,6 +128,25 @@ run "valores_exatos" {
 
   assert {
     condition = (
+      aws_dynamodb_table.disjuntor.name == "cesta-disjuntor"
+      && aws_dynamodb_table.disjuntor.hash_key == "operacao"
+      && one(aws_dynamodb_table.disjuntor.attribute).type == "S"
+    )
+    error_message = "cesta-disjuntor: hash operacao (S)."
+  }
+
+  assert {
+    condition = (
+      local.acesso_gateway.TABELA_DISJUNTOR == "cesta-disjuntor"
+      && local.acesso_gateway.DISJUNTOR_FALHAS == "5"
+      && local.acesso_gateway.DISJUNTOR_JANELA_S == "120"
+      && local.acesso_gateway.DISJUNTOR_ABERTO_S == "30"
+    )
+    error_message = "Every function that calls the gateway is told of the circuit breaker: 5 orders in 120 s, 30 s open."
+  }
+
+  assert {
+    condition = (
       aws_sqs_queue.pedidos_criados.name == "cesta-pedidos-criados"
       && aws_sqs_queue.pedidos_criados.visibility_timeout_seconds == 30
       && aws_sqs_queue.pedidos_criados.message_retention_seconds == 86400
@@ -293,4 +312,74 @@ run "gateway_com_limites_trocados" {
   }
 
   expect_failures = [var.gateway]
+}
+
+run "disjuntor_um_so_pedido" {
+  command = plan
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    disjuntor = { falhas = 1 }
+  }
+
+  expect_failures = [var.disjuntor]
+}
+
+run "disjuntor_falhas_quebradas" {
+  command = plan
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    disjuntor = { falhas = 2.5 }
+  }
+
+  expect_failures = [var.disjuntor]
+}
+
+run "disjuntor_janela_menor_que_uma_chamada" {
+  command = plan
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    disjuntor = { janela_s = 4 }
+  }
+
+  expect_failures = [var.disjuntor]
+}
+
+run "disjuntor_janela_sem_fim" {
+  command = plan
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    disjuntor = { janela_s = 3601 }
+  }
+
+  expect_failures = [var.disjuntor]
+}
+
+run "disjuntor_aberto_por_nada" {
+  command = plan
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    disjuntor = { aberto_s = 0 }
+  }
+
+  expect_failures = [var.disjuntor]
 }

@@ -237,6 +237,11 @@ def real_world() -> Iterator[World]:
         # Only an injected fault may look like a slow gateway, however busy this machine is.
         "TIMEOUT_CONEXAO_GATEWAY_S": "20",
         "TIMEOUT_TOTAL_GATEWAY_S": "29",
+        # Scenarios fail order after order on purpose: the breaker counts them and stays closed.
+        "TABELA_DISJUNTOR": "cesta-disjuntor",
+        "DISJUNTOR_FALHAS": "1000",
+        "DISJUNTOR_JANELA_S": "60",
+        "DISJUNTOR_ABERTO_S": "30",
         "PERMITIR_INJECAO_FALHAS": "true",
         "ATRASO_LENTO_S": "0.2",
         "ATRASO_PADRAO_MS": "0",
@@ -244,6 +249,12 @@ def real_world() -> Iterator[World]:
     with ExitStack() as stack:
         stack.enter_context(mock.patch.dict("os.environ", environment))
         bench = stack.enter_context(Bench({}))
+        bench.dynamodb.create_table(
+            TableName="cesta-disjuntor",
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[{"AttributeName": "operacao", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "operacao", "AttributeType": "S"}],
+        )
         bench.ssm.put_parameter(Name=GATEWAY_KEY_PARAMETER, Type="SecureString", Value=GATEWAY_KEY)
         gateway, context = deployed_handler(GATEWAY_FUNCTION), Context(GATEWAY_FUNCTION, 3600)
         url = stack.enter_context(served(gateway, context))

@@ -17,8 +17,10 @@ CREDENCIAIS_FALSAS = {
 
 
 @cache
-def cliente(servico: str) -> Any:
+def cliente(servico: str, breve: bool = False) -> Any:
     """One client of a service for the whole run: making one reads its service model, slower than most tests."""
+    if breve:
+        return cliente(servico)
     return boto3.session.Session(
         aws_access_key_id="testing",
         aws_secret_access_key="testing",

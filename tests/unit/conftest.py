@@ -102,6 +102,7 @@ class Sistema:
         criar_tabela("cesta-estoque-baixas", "pedidoId")
         criar_tabela("cesta-conferencias", "nome")
         criar_tabela_pedidos()
+        criar_tabela("cesta-disjuntor", "operacao")
         criar_tabela("cesta-gateway-simulado", "pk", "sk")
         self.url_fila = self.sqs.create_queue(QueueName="cesta-pedidos-criados")["QueueUrl"]
         self.url_fila_humana = self.sqs.create_queue(QueueName="cesta-compensacao-falhou")["QueueUrl"]
@@ -136,6 +137,10 @@ class Sistema:
             "PARAMETRO_CHAVE_GATEWAY": "/cesta/chave-gateway",
             "TIMEOUT_CONEXAO_GATEWAY_S": "0.5",
             "TIMEOUT_TOTAL_GATEWAY_S": "2",
+            "TABELA_DISJUNTOR": "cesta-disjuntor",
+            "DISJUNTOR_FALHAS": "5",
+            "DISJUNTOR_JANELA_S": "60",
+            "DISJUNTOR_ABERTO_S": "30",
             "ATRASO_LENTO_S": "0.6",
             "ATRASO_PADRAO_MS": "0",
         }

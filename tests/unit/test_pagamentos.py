@@ -504,6 +504,10 @@ def test_settings_refuse_a_connection_longer_than_the_whole() -> None:
         "PARAMETRO_CHAVE_GATEWAY": "/p",
         "TIMEOUT_CONEXAO_GATEWAY_S": "3",
         "TIMEOUT_TOTAL_GATEWAY_S": "2",
+        "TABELA_DISJUNTOR": "cesta-disjuntor",
+        "DISJUNTOR_FALHAS": "5",
+        "DISJUNTOR_JANELA_S": "60",
+        "DISJUNTOR_ABERTO_S": "30",
     }
     from comum.erros import ConfiguracaoInvalidaError
 

@@ -165,6 +165,32 @@ resource "aws_cloudwatch_metric_alarm" "compensacao_manual" {
   ok_actions    = [aws_sns_topic.alertas.arn]
 }
 
+# One data point for each call refused and each opening: while it is open and somebody buys, it speaks; when nobody buys,
+# nobody is affected. Two operations of a sale, and what asks about a charge.
+resource "aws_cloudwatch_metric_alarm" "disjuntor" {
+  for_each = {
+    cobrar    = "cobranças falham de imediato e os pedidos são compensados"
+    estornar  = "estornos falham de imediato e os pedidos vão para a fila humana"
+    consultar = "consultas de cobrança falham de imediato"
+  }
+
+  alarm_name        = "cesta-gateway-disjuntor-${each.key}"
+  alarm_description = "O gateway não responde e o disjuntor de ${each.key} abriu: ${each.value}, sem nada ser enviado. Fecha sozinho quando o gateway voltar; só confirme com o gateway o que aconteceu."
+
+  namespace           = "Cesta"
+  metric_name         = "DisjuntorAberto"
+  dimensions          = { service = "cesta", operacao = each.key }
+  statistic           = "Sum"
+  period              = 300
+  evaluation_periods  = 1
+  comparison_operator = "GreaterThanThreshold"
+  threshold           = 0
+  treat_missing_data  = "notBreaching"
+
+  alarm_actions = [aws_sns_topic.alertas.arn]
+  ok_actions    = [aws_sns_topic.alertas.arn]
+}
+
 resource "aws_cloudwatch_metric_alarm" "duracao_p99" {
   alarm_name        = "cesta-saga-lenta"
   alarm_description = "O p99 da duração da saga passou de ${var.limiar_duracao_p99_ms} ms por 15 minutos: gateway lento ou estoque disputado."

@@ -46,6 +46,16 @@ locals {
       linha    = null
     },
     {
+      pergunta = "O gateway está fora? (chamadas barradas pelo disjuntor, por operação; acima de 0: alarme)"
+      estat    = "Sum"
+      periodo  = 60
+      metricas = [
+        for operacao in ["cobrar", "estornar", "consultar"] :
+        ["Cesta", "DisjuntorAberto", "service", "cesta", "operacao", operacao, { label = operacao }]
+      ]
+      linha = null
+    },
+    {
       pergunta = "A fila de entrada está acumulando? (crescendo por 10 min)"
       estat    = "Maximum"
       periodo  = 60

@@ -98,6 +98,18 @@ resource "aws_dynamodb_table" "idempotencia_api" {
   }
 }
 
+# The circuit breaker's memory, shared by every instance: an item per gateway operation. Losing it closes the circuits.
+resource "aws_dynamodb_table" "disjuntor" {
+  name         = "cesta-disjuntor"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "operacao"
+
+  attribute {
+    name = "operacao"
+    type = "S"
+  }
+}
+
 resource "aws_sqs_queue" "pedidos_criados_dlq" {
   name                      = "cesta-pedidos-criados-dlq"
   message_retention_seconds = 1209600

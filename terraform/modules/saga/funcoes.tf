@@ -7,6 +7,10 @@ locals {
     PARAMETRO_CHAVE_GATEWAY   = var.gateway.nome_parametro
     TIMEOUT_CONEXAO_GATEWAY_S = tostring(var.gateway.timeout_conexao_s)
     TIMEOUT_TOTAL_GATEWAY_S   = tostring(var.gateway.timeout_total_s)
+    TABELA_DISJUNTOR          = aws_dynamodb_table.disjuntor.name
+    DISJUNTOR_FALHAS          = tostring(var.disjuntor.falhas)
+    DISJUNTOR_JANELA_S        = tostring(var.disjuntor.janela_s)
+    DISJUNTOR_ABERTO_S        = tostring(var.disjuntor.aberto_s)
   }
 
   # The key alias/aws/ssm lets whoever may read a SecureString through SSM decrypt it, so no kms:Decrypt is granted:
@@ -16,6 +20,15 @@ locals {
     acoes    = ["ssm:GetParameter"]
     recursos = [var.gateway.arn_parametro]
   }
+
+  lembrar_circuitos = {
+    sid      = "LembrarCircuitos"
+    acoes    = ["dynamodb:GetItem", "dynamodb:UpdateItem"]
+    recursos = [aws_dynamodb_table.disjuntor.arn]
+  }
+
+  # What any function that calls the gateway may touch for it.
+  permissoes_gateway = [local.ler_chave_gateway, local.lembrar_circuitos]
 
   injecao = { PERMITIR_INJECAO_FALHAS = tostring(var.permitir_injecao_falhas) }
 
@@ -162,7 +175,7 @@ module "cobrar_pagamento" {
   arn_topico_alertas = var.arn_topico_alertas
   ambiente_variaveis = local.acesso_gateway
   alarme_erros       = local.alarme_com_recusas
-  permissoes         = [local.ler_chave_gateway]
+  permissoes         = local.permissoes_gateway
 }
 
 module "estornar_pagamento" {
@@ -173,7 +186,7 @@ module "estornar_pagamento" {
   servico            = "cesta"
   arn_topico_alertas = var.arn_topico_alertas
   ambiente_variaveis = merge(local.acesso_gateway, local.injecao)
-  permissoes         = [local.ler_chave_gateway]
+  permissoes         = local.permissoes_gateway
 }
 
 resource "aws_lambda_event_source_mapping" "iniciar_saga" {

@@ -36,6 +36,7 @@ output "tabelas" {
       estoque          = aws_dynamodb_table.estoque
       pedidos          = aws_dynamodb_table.pedidos
       idempotencia_api = aws_dynamodb_table.idempotencia_api
+      disjuntor        = aws_dynamodb_table.disjuntor
     } : chave => { nome = tabela.name, arn = tabela.arn }
   }
 }

@@ -56,6 +56,34 @@ variable "gateway" {
   }
 }
 
+variable "disjuntor" {
+  description = "Circuit breaker of the gateway: orders that must fail within a window of janela_s seconds, with no answer in between, for an operation's circuit to open; and seconds between probes while it is open."
+  type = object({
+    falhas   = optional(number, 5)
+    janela_s = optional(number, 120)
+    aberto_s = optional(number, 30)
+  })
+  default = {}
+
+  validation {
+    condition     = var.disjuntor.falhas >= 2 && var.disjuntor.falhas <= 1000 && floor(var.disjuntor.falhas) == var.disjuntor.falhas
+    error_message = "disjuntor.falhas is a whole number from 2 to 1000: one failure is not an outage."
+  }
+  validation {
+    condition     = var.disjuntor.janela_s > 0 && var.disjuntor.janela_s <= 3600
+    error_message = "disjuntor.janela_s is above zero and at most 3600 seconds."
+  }
+  validation {
+    # Slow is not down: in a shorter window, calls that each run into their limit could not even add up.
+    condition     = var.disjuntor.janela_s > var.gateway.timeout_total_s
+    error_message = "disjuntor.janela_s is longer than the limit of one gateway call."
+  }
+  validation {
+    condition     = var.disjuntor.aberto_s >= 1 && var.disjuntor.aberto_s <= 3600
+    error_message = "disjuntor.aberto_s is from 1 to 3600 seconds."
+  }
+}
+
 variable "limites" {
   description = "Bounds of what the API accepts: units of one order and value in centavos."
   type = object({
