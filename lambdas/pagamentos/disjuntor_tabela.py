@@ -278,7 +278,7 @@ class Circuito(CircuitBreakerStorage):
             aberto = self._escrever(
                 "SET estado = :aberto, tentarEm = :ate, desde = :desde REMOVE falhas, janelaAte",
                 # An answer that came meanwhile emptied the set.
-                "estado = :fechado AND size(falhas) >= :limite",
+                "estado = :fechado AND attribute_exists(falhas) AND size(falhas) >= :limite",
                 fechado=_FECHADO,
                 limite={"N": str(self._tabela.limites.falhas)},
                 **valores,

@@ -44,7 +44,7 @@ class GatewayFalso:
 @pytest.fixture
 def gateway(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> GatewayFalso:
     falso = GatewayFalso()
-    monkeypatch.setattr(fabrica, "cliente", lambda configuracao: falso)
+    monkeypatch.setattr(fabrica, "gateway", lambda configuracao: falso)
     return falso
 
 

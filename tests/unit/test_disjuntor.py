@@ -233,6 +233,80 @@ def test_a_probe_that_dies_is_replaced_and_has_no_say_later(cena: Cena, desfecho
     assert cena.estado() == esperado[1]
 
 
+@pytest.mark.parametrize("fim", ["HTTP_503", "CREDENCIAL"])
+def test_a_probe_past_its_lease_does_not_end_the_one_that_replaced_it(cena: Cena, fim: str) -> None:
+    cena.cair()
+    cena.falso.falha = GatewayIndisponivelError("x", motivo=fim)
+    cena.relogio.agora += LIMITES.aberto_s
+    segunda: list[str] = []
+
+    def substituir() -> None:
+        """While the first hangs, the second claims the probe; the first fails before the second is answered."""
+        cena.relogio.agora += LIMITES.sonda_s
+        cena.falso.falha, cena.falso.durante = None, falhar_a_primeira.wait
+        fio.start()
+        while len(cena.falso.chamadas) < LIMITES.falhas + 2:
+            time.sleep(0.005)
+
+    falhar_a_primeira = threading.Event()
+    fio = threading.Thread(target=lambda: segunda.append(cena.cobrar()))
+    cena.falso.durante = substituir
+    assert cena.cobrar() == fim
+    assert cena.estado() == "MEIO_ABERTO", "the second still holds it"
+    assert cena.cobrar() == "DISJUNTOR_ABERTO", "and it alone"
+    falhar_a_primeira.set()
+    fio.join(10)
+    assert (segunda, cena.estado()) == (["ok"], "FECHADO")
+    assert set(cena.item()) == {"operacao", "estado", "desde"}
+
+
+def test_an_answer_between_the_last_failure_and_its_verdict_keeps_it_closed(cena: Cena) -> None:
+    """The fifth failure is written, then an answer clears all five, then the fifth tries to open."""
+    cena.falso.falha = FORA
+    for _ in range(LIMITES.falhas - 1):
+        cena.cobrar()
+    escrever = cena.dynamo.update_item
+
+    def responder_no_meio(**pedido: Any) -> Any:
+        cena.dynamo.update_item = escrever  # type: ignore[method-assign]
+        feito = escrever(**pedido)
+        cena.falso.falha = None
+        assert cena.cobrar() == "ok"
+        return feito
+
+    cena.dynamo.update_item = responder_no_meio  # type: ignore[method-assign]
+    assert cena.cobrar() == "HTTP_503"
+    assert cena.estado() == "FECHADO"
+
+
+def test_a_failure_that_finds_the_window_gone_starts_another(cena: Cena) -> None:
+    """It saw failures when it began; an answer cleared them while it was in flight."""
+    cena.falso.falha = FORA
+    cena.cobrar()
+
+    def responder() -> None:
+        cena.falso.falha, cena.falso.durante = None, lambda: None
+        cena.cobrar()
+
+    cena.falso.durante = responder
+    cena.cobrar()
+    item = cena.item()
+    assert len(item["falhas"]["SS"]) == 1
+    assert int(item["janelaAte"]["N"]) == int((cena.relogio() + LIMITES.janela_s) * 1000)
+
+
+def test_a_failure_that_finds_it_open_writes_nothing_more(cena: Cena) -> None:
+    def cair() -> None:
+        cena.falso.durante = lambda: None
+        cena.cair()
+        cena.dynamo.escritas = 0
+
+    cena.falso.falha, cena.falso.durante = FORA, cair
+    assert cena.cobrar() == "HTTP_503"
+    assert (cena.dynamo.escritas, cena.estado()) == (1, "ABERTO")
+    assert "falhas" not in cena.item()
+
+
 def test_a_failed_probe_opens_it_for_the_whole_time_again(cena: Cena) -> None:
     cena.cair()
     cena.relogio.agora += LIMITES.aberto_s
