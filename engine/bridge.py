@@ -1,6 +1,7 @@
-"""Publishes to the local engine the metrics AWS would publish by itself: AWS/SQS and AWS/States.
+"""Publishes to the local engine the metrics AWS would publish by itself: AWS/SQS, AWS/States, and the business metrics
+that functions write to their logs in the embedded metric format.
 
-Reads queues and executions through the public APIs and writes with PutMetricData, which also makes the engine
+Reads queues, executions and logs through the public APIs and writes with PutMetricData, which also makes the engine
 evaluate its alarms. Runs as a child of the engine; ends when the engine does.
 """
 
@@ -12,6 +13,7 @@ import logging
 import os
 import time
 import urllib.request
+from collections.abc import Callable
 from typing import Any
 
 import boto3
@@ -30,6 +32,9 @@ _OUTCOME_METRIC = {
 }
 _BATCH = 500
 """Data points per PutMetricData call; AWS takes up to 1,000."""
+
+_LOG_READING_EACH = 3
+"""One reading in so many also reads the logs, which are many more than queues and machines."""
 
 Datum = dict[str, Any]
 
@@ -172,6 +177,75 @@ class ExecutionReader:
         self._at_newest[arn] |= {e["executionArn"] for e in started if e["startDate"] == newest}
 
 
+class EmbeddedMetricReader:
+    """Business metrics in the functions' logs (embedded metric format), which CloudWatch Logs extracts by itself.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+
+    Parameters
+    ----------
+    logs : CloudWatch Logs client
+    now : Callable[[], float]
+        Epoch seconds; what was logged before the reader was made is not read.
+    """
+
+    def __init__(self, logs: Any, now: Callable[[], float] = time.time) -> None:
+        self._logs = logs
+        self._since = int(now() * 1000)
+        self._newest: dict[str, int] = {}
+        self._at_newest: dict[str, set[tuple[str, str]]] = {}
+
+    def read(self) -> dict[str, list[Datum]]:
+        """Data points logged since the last call, by namespace."""
+        data: dict[str, list[Datum]] = {}
+        for page in self._logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix="/aws/lambda/"):
+            for group in page["logGroups"]:
+                for message in self._new_messages(group["logGroupName"]):
+                    for namespace, points in embedded_metrics(message).items():
+                        data.setdefault(namespace, []).extend(points)
+        return data
+
+    def _new_messages(self, group: str) -> list[str]:
+        newest = self._newest.get(group, self._since)
+        seen = self._at_newest.setdefault(group, set())
+        messages = []
+        pages = self._logs.get_paginator("filter_log_events").paginate(
+            logGroupName=group, startTime=newest, filterPattern='"CloudWatchMetrics"'
+        )
+        for page in pages:
+            for event in page["events"]:
+                # Each stream of this engine is one invocation, so a line repeated at the same instant is in another.
+                identity = (event["logStreamName"], event["message"])
+                if event["timestamp"] == newest and identity in seen:
+                    continue
+                if event["timestamp"] > newest:
+                    newest = event["timestamp"]
+                    seen.clear()
+                if event["timestamp"] == newest:
+                    seen.add(identity)
+                messages.append(event["message"])
+        self._newest[group] = newest
+        return messages
+
+
+def embedded_metrics(line: str) -> dict[str, list[Datum]]:
+    """Data points by namespace of one log line; none if it is not a well-formed one, as on AWS."""
+    try:
+        document = json.loads(line)
+        found: dict[str, list[Datum]] = {}
+        for directive in document["_aws"]["CloudWatchMetrics"]:
+            for names in directive["Dimensions"]:
+                dimensions = {name: str(document[name]) for name in names}
+                for metric in directive["Metrics"]:
+                    values = document[metric["Name"]]
+                    for value in values if isinstance(values, list) else [values]:
+                        point = datum(metric["Name"], float(value), metric.get("Unit", "None"), **dimensions)
+                        found.setdefault(directive["Namespace"], []).append(point)
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return found
+
+
 def publish(cloudwatch: Any, namespace: str, data: list[Datum]) -> None:
     """Send data points in batches. An empty list sends nothing."""
     for start in range(0, len(data), _BATCH):
@@ -191,11 +265,16 @@ def run(settings: EngineSettings) -> None:
         ("AWS/SQS", QueueReader(client("sqs"), settings.endpoint, settings.region)),
         ("AWS/States", ExecutionReader(client("stepfunctions"))),
     )
+    embedded = EmbeddedMetricReader(client("logs"))
     parent = os.getppid()
-    failures = 0
+    failures = readings = 0
     while os.getppid() == parent:
         began = time.monotonic()
+        readings += 1
         try:
+            if readings % _LOG_READING_EACH == 0:
+                for namespace, data in embedded.read().items():
+                    publish(cloudwatch, namespace, data)
             for namespace, reader in readers:
                 publish(cloudwatch, namespace, reader.read())
             failures = 0

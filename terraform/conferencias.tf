@@ -10,6 +10,7 @@ module "conferencias" {
   fila_humana        = module.saga.filas.compensacao_falhou
   arn_maquina_saga   = module.saga.arn_maquina_saga
   gateway            = local.gateway
+  disjuntor          = module.saga.disjuntor
 
   reservas = {
     intervalo_min = var.conferencias.intervalo_reservas_min

@@ -53,6 +53,10 @@ variables {
     timeout_conexao_s = 2
     timeout_total_s   = 4
   }
+  disjuntor = {
+    variaveis  = { TABELA_DISJUNTOR = "cesta-disjuntor" }
+    arn_tabela = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-disjuntor"
+  }
   reservas                  = { intervalo_min = 5, limite_s = 900, maximo_itens = 5000 }
   cobrancas                 = { intervalo_min = 15, limite_s = 1800, janela_s = 259200, maximo_consultas = 200 }
   habilitar_agenda          = true
@@ -144,7 +148,11 @@ run "agenda_desligada" {
   variables {
     habilitar_agenda          = false
     alarme_conferencia_parada = false
-    reservas                  = { intervalo_min = 1, limite_s = 300, maximo_itens = 1 }
+    disjuntor = {
+      variaveis  = { TABELA_DISJUNTOR = "cesta-disjuntor" }
+      arn_tabela = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-disjuntor"
+    }
+    reservas = { intervalo_min = 1, limite_s = 300, maximo_itens = 1 }
   }
 
   assert {

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from permissoes import Desfecho, esfriar, invocar, sonda
+from sondas_saga import ABERTO_ATE_AGORA, ABERTO_PARA_SEMPRE, circuito_em
 
 from provas.saga._apoio import QUANTIDADE, SALDO_INICIAL
 
@@ -140,3 +141,28 @@ def conferir_cobrancas(b) -> Desfecho:
     while avisada():
         pass
     return visto
+
+
+@sonda("ConferirCobrancas", "dynamodb:GetItem", recurso="cesta-disjuntor")
+def conferencia_barrada(b) -> Desfecho:
+    """The question is refused by an open circuit only if the circuit could be read."""
+    return _com_circuito(b, ABERTO_PARA_SEMPRE, lambda contagem, _: contagem.get("ConferenciasInterrompidas") == 1)
+
+
+@sonda("ConferirCobrancas", "dynamodb:UpdateItem")
+def conferencia_fecha(b) -> Desfecho:
+    """An answered question closes the circuit only if it could be written."""
+    return _com_circuito(b, ABERTO_ATE_AGORA, lambda _, estado: estado == "FECHADO")
+
+
+def _com_circuito(b, circuito, funcionou) -> Desfecho:
+    sku, pedido_id = b.criar_estoque(), b.novo_pedido_id()
+    por_pedido(b, pedido_id, "RESERVADO", sku, ha=MUITO_ANTES)
+    esquecer(b, pedido_id)
+    for _ in range(4):  # a run may start in the middle of the table, past the order
+        with circuito_em(b, "consultar", **circuito) as estado:
+            _, resposta = invocar(b.alvo, "ConferirCobrancas", {})
+            contagem, visto = resposta.get("contagem", {}), estado()
+        if funcionou(contagem, visto):
+            return Desfecho(True, f"{visto} {contagem}")
+    return Desfecho(False, f"{visto} {contagem}")

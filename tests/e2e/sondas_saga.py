@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import contextmanager
 
 from permissoes import Desfecho, esfriar, invocar, mapeamento, passo, sonda
 from ulid import ULID
@@ -176,6 +177,57 @@ def cobrar(b):
 def estornar(b):
     esfriar(b.alvo, "EstornarPagamento")
     return passo(b.alvo, "EstornarPagamento", _estado(b))
+
+
+@contextmanager
+def circuito_em(b, operacao, **atributos):
+    """Put a circuit in a state for one call, and close it: a circuit without an item is closed."""
+    tabela = b.alvo.variavel("CobrarPagamento", "TABELA_DISJUNTOR")
+    dynamodb, chave = b.alvo.cliente("dynamodb"), {"operacao": {"S": operacao}}
+    dynamodb.put_item(TableName=tabela, Item={**chave, **atributos})
+    try:
+        yield lambda: dynamodb.get_item(TableName=tabela, Key=chave, ConsistentRead=True)["Item"]["estado"]["S"]
+    finally:
+        dynamodb.delete_item(TableName=tabela, Key=chave)
+
+
+ABERTO_PARA_SEMPRE = {"estado": {"S": "ABERTO"}, "tentarEm": {"N": "99999999999999"}}
+ABERTO_ATE_AGORA = {"estado": {"S": "ABERTO"}, "tentarEm": {"N": "0"}}
+
+
+def _barrada(b, funcao, operacao):
+    """The call is refused by an open circuit only if the circuit could be read: without the table, calls go on."""
+    with circuito_em(b, operacao, **ABERTO_PARA_SEMPRE):
+        falhou, resposta = invocar(b.alvo, funcao, _estado(b))
+    return Desfecho(falhou and "circuit open" in resposta.get("errorMessage", ""), str(resposta)[:200])
+
+
+def _fechado(b, funcao, operacao):
+    """An answered probe closes the circuit only if it could be written."""
+    with circuito_em(b, operacao, **ABERTO_ATE_AGORA) as estado_do_circuito:
+        invocar(b.alvo, funcao, _estado(b))
+        visto = estado_do_circuito()
+    return Desfecho(visto == "FECHADO", visto)
+
+
+@sonda("CobrarPagamento", "dynamodb:GetItem")
+def cobranca_barrada(b):
+    return _barrada(b, "CobrarPagamento", "cobrar")
+
+
+@sonda("EstornarPagamento", "dynamodb:GetItem")
+def estorno_barrado(b):
+    return _barrada(b, "EstornarPagamento", "estornar")
+
+
+@sonda("CobrarPagamento", "dynamodb:UpdateItem")
+def cobranca_fecha(b):
+    return _fechado(b, "CobrarPagamento", "cobrar")
+
+
+@sonda("EstornarPagamento", "dynamodb:UpdateItem")
+def estorno_fecha(b):
+    return _fechado(b, "EstornarPagamento", "estornar")
 
 
 # --- gateway stand-in ------------------------------------------------------------

@@ -243,12 +243,15 @@ def test_a_probe_past_its_lease_does_not_end_the_one_that_replaced_it(cena: Cena
     def substituir() -> None:
         """While the first hangs, the second claims the probe; the first fails before the second is answered."""
         cena.relogio.agora += LIMITES.sonda_s
-        cena.falso.falha, cena.falso.durante = None, falhar_a_primeira.wait
+        cena.falso.falha, cena.falso.durante = None, esperar_a_primeira
         fio.start()
-        while len(cena.falso.chamadas) < LIMITES.falhas + 2:
-            time.sleep(0.005)
+        assert chegou.wait(10)
 
-    falhar_a_primeira = threading.Event()
+    def esperar_a_primeira() -> None:
+        chegou.set()
+        falhar_a_primeira.wait(3)
+
+    chegou, falhar_a_primeira = threading.Event(), threading.Event()
     fio = threading.Thread(target=lambda: segunda.append(cena.cobrar()))
     cena.falso.durante = substituir
     assert cena.cobrar() == fim

@@ -97,7 +97,7 @@ module "conferir_cobrancas" {
   servico            = "cesta"
   arn_topico_alertas = var.arn_topico_alertas
 
-  ambiente_variaveis = {
+  ambiente_variaveis = merge(var.disjuntor.variaveis, {
     TABELA_PEDIDOS              = var.tabelas.pedidos.nome
     TABELA_CONFERENCIAS         = aws_dynamodb_table.conferencias.name
     URL_FILA_COMPENSACAO_FALHOU = var.fila_humana.url
@@ -109,7 +109,7 @@ module "conferir_cobrancas" {
     LIMITE_COBRANCA_S           = tostring(var.cobrancas.limite_s)
     JANELA_COBRANCA_S           = tostring(var.cobrancas.janela_s)
     MAXIMO_CONSULTAS            = tostring(var.cobrancas.maximo_consultas)
-  }
+  })
 
   permissoes = [
     { sid = "PercorrerPedidos", acoes = ["dynamodb:Query"], recursos = ["${var.tabelas.pedidos.arn}/index/por-status"] },
@@ -120,6 +120,7 @@ module "conferir_cobrancas" {
       recursos = [aws_dynamodb_table.conferencias.arn]
     },
     { sid = "AvisarPessoa", acoes = ["sqs:SendMessage"], recursos = [var.fila_humana.arn] },
+    { sid = "LembrarCircuitos", acoes = ["dynamodb:GetItem", "dynamodb:UpdateItem"], recursos = [var.disjuntor.arn_tabela] },
     { sid = "LerChaveDoGateway", acoes = ["ssm:GetParameter"], recursos = [var.gateway.arn_parametro] },
   ]
 }

@@ -60,6 +60,14 @@ variable "gateway" {
   })
 }
 
+variable "disjuntor" {
+  description = "The gateway's circuit breaker: its variables, and its table's ARN."
+  type = object({
+    variaveis  = map(string)
+    arn_tabela = string
+  })
+}
+
 variable "reservas" {
   description = <<-EOT
     The check of reservations: minutes between runs; seconds from which a reservation without an outcome is abnormal;

@@ -2,16 +2,19 @@
 # only for what it uses.
 
 locals {
-  acesso_gateway = {
+  variaveis_disjuntor = {
+    TABELA_DISJUNTOR   = aws_dynamodb_table.disjuntor.name
+    DISJUNTOR_FALHAS   = tostring(var.disjuntor.falhas)
+    DISJUNTOR_JANELA_S = tostring(var.disjuntor.janela_s)
+    DISJUNTOR_ABERTO_S = tostring(var.disjuntor.aberto_s)
+  }
+
+  acesso_gateway = merge(local.variaveis_disjuntor, {
     URL_GATEWAY               = var.gateway.url
     PARAMETRO_CHAVE_GATEWAY   = var.gateway.nome_parametro
     TIMEOUT_CONEXAO_GATEWAY_S = tostring(var.gateway.timeout_conexao_s)
     TIMEOUT_TOTAL_GATEWAY_S   = tostring(var.gateway.timeout_total_s)
-    TABELA_DISJUNTOR          = aws_dynamodb_table.disjuntor.name
-    DISJUNTOR_FALHAS          = tostring(var.disjuntor.falhas)
-    DISJUNTOR_JANELA_S        = tostring(var.disjuntor.janela_s)
-    DISJUNTOR_ABERTO_S        = tostring(var.disjuntor.aberto_s)
-  }
+  })
 
   # The key alias/aws/ssm lets whoever may read a SecureString through SSM decrypt it, so no kms:Decrypt is granted:
   # https://docs.aws.amazon.com/kms/latest/developerguide/services-parameter-store.html

@@ -61,3 +61,11 @@ output "grupo_log_maquina" {
   description = "Name of the state machine's log group."
   value       = aws_cloudwatch_log_group.maquina.name
 }
+
+output "disjuntor" {
+  description = "The gateway's circuit breaker, for any other function that calls the gateway: its variables, and its table's ARN, to read and update."
+  value = {
+    variaveis  = local.variaveis_disjuntor
+    arn_tabela = aws_dynamodb_table.disjuntor.arn
+  }
+}
