@@ -10,6 +10,7 @@ from permissoes import invocar
 from sondas_conferencias import MUITO_ANTES, conferir_ate, esquecer, marca, por_pedido, registro, reservar
 from ulid import ULID
 
+from operacao import intervencao
 from provas.saga._apoio import QUANTIDADE, SALDO_INICIAL
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -132,3 +133,25 @@ def test_the_schedules_invoke_the_checks(alvo, bancada):
             90,
             f"{funcao} ser chamada pelo agendamento",
         )
+
+
+@pytest.mark.parametrize("status", ["RESERVADO", "FALHOU_COMPENSADO"])
+def test_a_person_undoes_what_the_check_found(bancada, alvo, status):
+    """The message of the check is one the intervention tool understands: the charge is refunded, the queue empties."""
+    sku, pedido_id = bancada.criar_estoque(), bancada.novo_pedido_id()
+    falhou, resposta = invocar(alvo, "CobrarPagamento", json.loads(bancada.entrada(pedido_id, sku)))
+    assert not falhou, resposta
+    por_pedido(bancada, pedido_id, status, sku, ha=MUITO_ANTES)
+    esquecer(bancada, pedido_id)
+    conferir_ate(bancada, "ConferirCobrancas", lambda: bancada._item("tabela_conferencias", "nome", aviso(pedido_id)))
+
+    assert intervencao.principal(["--alvo", alvo.nome, "reprocessar", pedido_id, "--sim"]) == 0
+    assert sum(m.dinheiro for m in bancada.movimentos(pedido_id)) == 0
+    assert len(bancada.movimentos(pedido_id)) == 2
+    assert bancada.status(pedido_id) == "FALHOU_COMPENSADO"
+    assert bancada.mensagem_humana(pedido_id) is None
+
+
+def aviso(pedido_id):
+    """Where the check remembers that people were told."""
+    return f"avisado#cobranca-orfa#{pedido_id}"
