@@ -152,6 +152,31 @@ def test_crash_between_record_and_start_is_repaired_by_the_retry(sistema: Any, m
     assert len(sistema.pedido("P1")["historico"]["L"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("falha", "nome"),
+    [
+        (KeyError("tok-secreto"), "KeyError"),
+        (
+            ClientError({"Error": {"Code": "ThrottlingException", "Message": "tok-secreto"}}, "PutItem"),
+            "ThrottlingException",
+        ),
+    ],
+)
+def test_a_failure_nobody_foresaw_comes_back_and_is_named_without_its_text(
+    sistema: Any, saida: Any, monkeypatch: pytest.MonkeyPatch, falha: Exception, nome: str
+) -> None:
+    def falhar(*_: Any) -> None:
+        raise falha
+
+    with monkeypatch.context() as sabotagem:
+        sabotagem.setattr(iniciar_saga.RepositorioPedidos, "registrar_recebido", falhar)
+        assert iniciar(PEDIDO) == ["m0"]
+    [erro] = [linha for linha in saida.linhas() if linha["level"] == "ERROR"]
+    assert (erro["erro"], erro["messageId"], erro["pedidoId"]) == (nome, "m0", "P1")
+    assert "tok-" not in saida.tudo()
+    assert iniciar(PEDIDO) == []
+
+
 def test_late_message_never_takes_an_order_back(sistema: Any) -> None:
     sistema.por_pedido("P1", "CONFIRMADO", sku={"S": "CAFE-500G"}, quantidade={"N": "2"})
     assert iniciar(PEDIDO) == []
