@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import boto3
@@ -30,9 +29,6 @@ class Prazos:
 
     AWS publishes SQS metrics each minute and an idle queue can take up to 15 minutes to report again, so what hangs
     on an alarm waits much longer there than on an engine whose metrics are fed at once.
-
-    ``invisibilidade`` is how long a proof may make a queue's failed messages wait: never less than the mapping's
-    batching window plus what a batch of the proof takes on the target.
     """
 
     api: float
@@ -43,13 +39,12 @@ class Prazos:
     intervalo_min: float
     intervalo_max: float
     latencia_api_ms: float
-    invisibilidade: int
 
 
 PRAZOS: Mapping[str, Prazos] = {
-    "local": Prazos(10, 15, 45, 30, 45, 0.05, 0.5, 300, 8),
-    "localstack": Prazos(20, 60, 180, 240, 600, 0.1, 1.0, 1000, 15),
-    "aws": Prazos(20, 120, 240, 1200, 1800, 0.3, 5.0, 300, 20),
+    "local": Prazos(10, 15, 45, 30, 45, 0.05, 0.5, 300),
+    "localstack": Prazos(20, 60, 180, 240, 600, 0.1, 1.0, 1000),
+    "aws": Prazos(20, 120, 240, 1200, 1800, 0.3, 5.0, 300),
 }
 
 
@@ -71,7 +66,6 @@ class Alvo:
     saidas: Mapping[str, Any]
     endpoint: str | None
     _clientes: dict[str, Any] = field(default_factory=dict, repr=False)
-    _trava: Lock = field(default_factory=Lock, repr=False, compare=False)
     _ambientes: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -159,10 +153,6 @@ class Alvo:
 
     def cliente(self, servico: str) -> Any:
         """The boto3 client of ``servico`` for this target; made once. No SDK retry hides a first answer on Lambda."""
-        with self._trava:  # making a client is not thread-safe, and systems are proved side by side
-            return self._cliente(servico)
-
-    def _cliente(self, servico: str) -> Any:
         if servico not in self._clientes:
             credenciais = {}
             if self.endpoint:

@@ -64,7 +64,6 @@ class Prova(ABC):
     o_que_prova: ClassVar[str]
     espera: ClassVar[str]
     exige: ClassVar[tuple[tuple[str, str], ...]] = ()
-    pesada: ClassVar[bool] = False  # loads the whole target: runs alone, after the others
 
     def __init__(self, contexto: Contexto) -> None:
         self.contexto = contexto

@@ -1,4 +1,4 @@
-"""Runs the chosen proofs, tells what happens, and keeps what each one recorded."""
+"""Runs the chosen proofs one after the other, tells what happens, and keeps what each one recorded."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Protocol
 
 from rich.console import Console
@@ -53,53 +51,20 @@ class Relator(Protocol):
 
     def comecou(self, sistema: str, classe: type[Prova], indice: int, total: int) -> None: ...
 
-    def passo(self, sistema: str, texto: str) -> None: ...
+    def passo(self, texto: str) -> None: ...
 
     def terminou(self, resultado: Resultado) -> None: ...
 
 
 def executar(escolhidas: Sequence[tuple[str, type[Prova]]], alvo: Alvo, relator: Relator) -> list[Resultado]:
-    """Run the systems side by side and the proofs of one system in order; a proof that fails stops no other.
-
-    Systems share no queue, table or alarm, and most of a proof is waiting. A heavy proof (``Prova.pesada``) would
-    falsify the others' times, so it runs after them, alone. Results come in the order given.
-    """
-    total, trava, comecadas = len(escolhidas), Lock(), 0
-    resultados: dict[int, Resultado] = {}
-
-    def uma(posicao: int) -> None:
-        nonlocal comecadas
-        sistema, classe = escolhidas[posicao]
-        with trava:
-            comecadas += 1
-            relator.comecou(sistema, classe, comecadas, total)
-
-        def passo(texto: str) -> None:
-            with trava:
-                relator.passo(sistema, texto)
-
-        resultado = executar_uma(sistema, classe, Contexto(alvo, ao_passo=passo))
-        with trava:
-            relator.terminou(resultado)
-            resultados[posicao] = resultado
-
-    leves: dict[str, list[int]] = {}
-    pesadas = []
-    for posicao, (sistema, classe) in enumerate(escolhidas):
-        if classe.pesada:
-            pesadas.append(posicao)
-        else:
-            leves.setdefault(sistema, []).append(posicao)
-
-    def todas(posicoes: Sequence[int]) -> None:
-        for posicao in posicoes:
-            uma(posicao)
-
-    with ThreadPoolExecutor(max_workers=max(1, len(leves))) as filas:
-        for terminada in [filas.submit(todas, posicoes) for posicoes in leves.values()]:
-            terminada.result()
-    todas(pesadas)
-    return [resultados[posicao] for posicao in range(total)]
+    """Run them in order; a proof that fails does not stop the next one."""
+    resultados = []
+    for indice, (sistema, classe) in enumerate(escolhidas, 1):
+        relator.comecou(sistema, classe, indice, len(escolhidas))
+        resultado = executar_uma(sistema, classe, Contexto(alvo, ao_passo=relator.passo))
+        relator.terminou(resultado)
+        resultados.append(resultado)
+    return resultados
 
 
 def executar_uma(sistema: str, classe: type[Prova], contexto: Contexto) -> Resultado:
@@ -141,8 +106,8 @@ class RelatorDeTerminal:
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(file=sys.stdout, highlight=False)
         self._status = self.console.status("") if self.console.is_terminal else None
-        self._cabecas: dict[str, str] = {}
-        self._ultimos: dict[str, str] = {}
+        self._cabeca = ""
+        self._ultimo = ""
 
     @contextmanager
     def ligado(self) -> Iterator[RelatorDeTerminal]:
@@ -154,24 +119,23 @@ class RelatorDeTerminal:
             yield self
 
     def comecou(self, sistema: str, classe: type[Prova], indice: int, total: int) -> None:
-        self._cabecas[sistema] = f"[{indice}/{total}] {sistema} {classe.numero} · {classe.titulo}"
-        self._ultimos.pop(sistema, None)
+        self._cabeca = f"[{indice}/{total}] {sistema} {classe.numero} · {classe.titulo}"
+        self._ultimo = ""
         if self._status is None:
-            self.console.print(self._cabecas[sistema], markup=False, soft_wrap=True)
+            self.console.print(self._cabeca, markup=False, soft_wrap=True)
         else:
-            self._atualizar()
+            self._atualizar("")
 
-    def passo(self, sistema: str, texto: str) -> None:
-        if texto == self._ultimos.get(sistema):
+    def passo(self, texto: str) -> None:
+        if texto == self._ultimo:
             return
-        self._ultimos[sistema] = texto
+        self._ultimo = texto
         if self._status is None:
-            self.console.print(f"      {sistema}: {texto}", markup=False, soft_wrap=True)
+            self.console.print(f"      {texto}", markup=False, soft_wrap=True)
         else:
-            self._atualizar()
+            self._atualizar(texto)
 
     def terminou(self, resultado: Resultado) -> None:
-        self._cabecas.pop(resultado.sistema, None)
         sinal, cor = ("✔ passou", "green") if resultado.passou else ("✘ FALHOU", "red")
         self.console.print(
             f"[{cor}]{sinal}[/{cor}] {resultado.sistema} {resultado.numero} · {resultado.titulo} "
@@ -202,12 +166,8 @@ class RelatorDeTerminal:
             )
         self.console.print(tabela)
 
-    def _atualizar(self) -> None:
+    def _atualizar(self, texto: str) -> None:
         if self._status is not None:
             from rich.text import Text
 
-            linhas = (
-                f"{cabeca} — {self._ultimos[sistema]}" if self._ultimos.get(sistema) else cabeca
-                for sistema, cabeca in self._cabecas.items()
-            )
-            self._status.update(Text("\n".join(linhas)))
+            self._status.update(Text(f"{self._cabeca} — {texto}" if texto else self._cabeca))

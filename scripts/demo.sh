@@ -15,13 +15,16 @@ passo() { # name command...
   tempos+=("$(printf '%-10s %4s s' "$nome" "$((SECONDS - inicio))")")
 }
 
-passo ambientes scripts/preparar.sh carga
+passo ambientes scripts/preparar.sh
 passo motor .venv/bin/python -m engine up
 passo artefato .venv/bin/python -m engine build --alvo local
 passo deploy .venv/bin/python -m engine deploy --alvo local
-# The peak in small: the whole one (3,000 orders) takes minutes, `scripts/provas.sh fila 1` runs it.
-export PROVA_PICO_TOTAL="${PROVA_PICO_TOTAL:-200}"
-passo provas scripts/provas.sh saga painel fila --alvo local
+# The queue's proofs are minutes of load and of waiting for redeliveries: scripts/provas.sh fila.
+sistemas=()
+for sistema in saga painel; do
+  if compgen -G "provas/$sistema/p*.py" >/dev/null; then sistemas+=("$sistema"); fi
+done
+passo provas scripts/provas.sh "${sistemas[@]}" --alvo local
 passo estoque .venv/bin/python -m engine semear
 
 diz "== tempos"

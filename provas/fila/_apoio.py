@@ -177,9 +177,8 @@ class ProvaDaFila(Prova):
             fim = time.monotonic() + ULTIMA_LEITURA_S
             self.esperar_ate(lambda: time.monotonic() > fim, 2 * ULTIMA_LEITURA_S, "a última leitura do consumidor")
 
-    def encurtar_invisibilidade(self) -> None:
+    def encurtar_invisibilidade(self, segundos: int) -> None:
         """Make failed messages come back sooner, until the clean-up: the wait shrinks, not the number of receives."""
-        segundos = self.alvo.prazos.invisibilidade
         url = self.alvo.saida("fila_pedidos_url")
         atual = self._sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["VisibilityTimeout"])["Attributes"]
         self.conferir("invisibilidade implantada", "60 s", f"{atual['VisibilityTimeout']} s")

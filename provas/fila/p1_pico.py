@@ -16,7 +16,6 @@ ATRASO_MS = 700
 
 class Pico(ProvaDaFila):
     numero = 1
-    pesada = True
     titulo = "O pico é absorvido"
     o_que_prova = (
         "Com o gateway levando 700 ms por cobrança, 3.000 pedidos chegam de 20 clientes ao mesmo tempo e todos são "

@@ -18,8 +18,8 @@ class Esvazia(ProvaDaFila):
 
     def executar(self) -> None:
         self.exigir_filas_vazias()
-        self.encurtar_invisibilidade()
         item = self.criar_estoque()
+        self.encurtar_invisibilidade(12)
         self.parar_consumidor()
         respostas = [self.postar(item) for _ in range(PEDIDOS)]
         pedidos = [corpo["pedidoId"] for status, corpo in respostas if status == 202]

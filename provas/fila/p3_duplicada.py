@@ -19,9 +19,9 @@ class Duplicada(ProvaDaFila):
 
     def executar(self) -> None:
         self.exigir_filas_vazias()
-        self.encurtar_invisibilidade()
         item = self.criar_estoque()
         pedido_id = self.novo_pedido_id()
+        self.encurtar_invisibilidade(12)
         corpo = self.corpo(pedido_id, item)
         self.enviar(*[corpo] * ENTREGAS)
         self._esperar_fim()

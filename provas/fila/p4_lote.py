@@ -20,7 +20,7 @@ class Lote(ProvaDaFila):
         pedidos = [self.novo_pedido_id() for _ in range(9)]
         corpos = [self.corpo(pedido_id, item) for pedido_id in pedidos]
         corpos.insert(4, self.corpo(self.novo_pedido_id(), item, quantidade=0))
-        self.encurtar_invisibilidade()
+        self.encurtar_invisibilidade(15)
         self.parar_consumidor()
         malformada = self.enviar(*corpos)[4]
         fila = str(self.alvo.saida("fila_pedidos_url"))

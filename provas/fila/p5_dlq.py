@@ -32,7 +32,7 @@ class Dlq(ProvaDaFila):
             "alarme da DLQ fora de ALARM",
             ate=lambda estado: estado != "ALARM",
         )
-        self.encurtar_invisibilidade()
+        self.encurtar_invisibilidade(12)
         inicio_ms = int(time.time() * 1000)
         corpo = self.corpo(self.novo_pedido_id(), self.criar_estoque(), lojaId=f"{CONTEUDO}/")
         (mensagem,) = self.enviar(corpo)

@@ -1,5 +1,4 @@
 import io
-from threading import Barrier
 from typing import ClassVar
 
 import pytest
@@ -101,33 +100,6 @@ def test_an_unexpected_error_fails_only_its_own_proof():
     assert "boom" in saida.getvalue()
 
 
-def test_systems_run_side_by_side_each_in_order_and_heavy_proofs_alone_at_the_end():
-    ordem, encontro = [], Barrier(2)
-
-    class Sincrona(ProvaCerta):
-        def executar(self):
-            encontro.wait(timeout=10)  # passes only if both systems are running at once
-            super().executar()
-
-    class Anotada(ProvaCerta):
-        def executar(self):
-            ordem.append(self.numero)
-            super().executar()
-
-    class Segunda(Anotada):
-        numero = 2
-
-    class Pesada(Anotada):
-        numero = 9
-        pesada = True
-
-    escolhidas = [("fila", Pesada), ("saga", Sincrona), ("saga", Anotada), ("saga", Segunda), ("fila", Sincrona)]
-    resultados = executar(escolhidas, alvo_falso(), RelatorDeTerminal(Console(file=io.StringIO(), width=120)))
-    assert all(r.passou for r in resultados)
-    assert [(r.sistema, r.numero) for r in resultados] == [(s, c.numero) for s, c in escolhidas]
-    assert ordem == [Anotada.numero, 2, 9]
-
-
 def test_a_missing_output_fails_loud_instead_of_skipping():
     class Exigente(ProvaCerta):
         exige = (("nome_funcao_sincrono", "desenho mínimo ligado"),)
@@ -160,8 +132,8 @@ def test_plain_output_names_each_step_once_and_shows_expected_and_seen():
     saida = io.StringIO()
     relator = RelatorDeTerminal(Console(file=saida, width=120))
     relator.comecou("saga", ProvaCerta, 1, 1)
-    relator.passo("saga", "esperando: x")
-    relator.passo("saga", "esperando: x")
+    relator.passo("esperando: x")
+    relator.passo("esperando: x")
     ProvaErrada.limpou = []
     relator.terminou(executar_uma("saga", ProvaErrada, contexto()))
     texto = saida.getvalue()
