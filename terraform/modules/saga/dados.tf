@@ -100,6 +100,8 @@ resource "aws_dynamodb_table" "idempotencia_api" {
 
 # The circuit breaker's memory, shared by every instance: an item per gateway operation. Losing it closes the circuits.
 resource "aws_dynamodb_table" "disjuntor" {
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
+  #checkov:skip=CKV_AWS_28:Three items that the next calls write again: an old state restored would be wrong.
   name         = "cesta-disjuntor"
   billing_mode = "PAY_PER_REQUEST"
   hash_key     = "operacao"
@@ -107,6 +109,13 @@ resource "aws_dynamodb_table" "disjuntor" {
   attribute {
     name = "operacao"
     type = "S"
+  }
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
   }
 }
 
