@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 
+# First: xdist reads the marks in the same hook, and this file may be registered before it.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep each file together, and all tests of the deployed system in one process, in order."""
     for item in items:

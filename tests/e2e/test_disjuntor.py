@@ -109,7 +109,8 @@ def test_an_outage_reaches_the_gateway_as_probes_only_and_ends_by_itself(alvo, b
         f"{feitas} charges in {duracao_s:.0f} s ({feitas / duracao_s:.1f}/s); {chegaram} reached the gateway; {queda}"
     )
     assert set(queda) == {"no usable answer from the gateway", "circuit open, nothing was sent"}
-    assert chegaram == queda["no usable answer from the gateway"], "what the breaker refused was never sent"
+    # Fewer when a call gave up before the stand-in began.
+    assert 0 < chegaram <= queda["no usable answer from the gateway"], "what the breaker refused was never sent"
     # Until it opens, each caller may have one more in flight; then one probe per open time.
     assert chegaram <= falhas + INSTANCIAS + duracao_s / aberto_s + 1
     assert feitas > 3 * chegaram, "without a breaker every charge reaches it"
