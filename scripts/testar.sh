@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test in one pytest run, with the local engine up and the system deployed for the end-to-end ones.
+# Every test, with the local engine up and the system deployed for the end-to-end ones.
 # Stops the engine only if it started it. usage: scripts/testar.sh [pytest arguments]
 set -euo pipefail
 # shellcheck source=scripts/comum.sh
@@ -19,6 +19,22 @@ niveis=()
 for nivel in unit asl models faults infra browser e2e; do
   if compgen -G "tests/$nivel/test_*.py" >/dev/null; then niveis+=("tests/$nivel"); fi
 done
-# Two processes: the tests of the deployed system wait more than they compute, so the others run beside them.
-TF_CLI_CONFIG_FILE="$(engine terraform-rc)" .venv/bin/python -m pytest -q -n "${TESTES_PARALELOS:-2}" --dist loadgroup \
-  -m "e2e or not e2e" "${niveis[@]}" "$@"
+export TF_CLI_CONFIG_FILE
+TF_CLI_CONFIG_FILE="$(engine terraform-rc)"
+testes() { .venv/bin/python -m pytest -q "${niveis[@]}" "$@"; }
+
+if [ $# -gt 0 ]; then
+  testes -m "e2e or not e2e" "$@"
+  exit
+fi
+# The tests of the deployed system wait more than they compute, so the others run beside them. What is deployed exists
+# once: its own tests run one after the other, in one process.
+sem_motor="$(mktemp)"
+testes -m "not e2e" >"$sem_motor" 2>&1 &
+outros=$!
+falhou=0
+testes -m e2e || falhou=1
+wait "$outros" || falhou=1
+cat "$sem_motor"
+rm -f "$sem_motor"
+exit $falhou
