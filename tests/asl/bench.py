@@ -235,6 +235,7 @@ class Bench:
         self.on_end: Callable[[], None] | None = None
         self._env: Any = None
         self._machines: dict[str, str] = {}
+        self._made = 0
         self._executions = 0
         self._states_entered = 0
 
@@ -393,7 +394,7 @@ class Bench:
             return find_state(program, name)
 
         # Parsing takes most of an execution's time and gives the same tree each time.
-        parse = lru_cache(maxsize=256)(asl_parser.AmazonStateLanguageParser.parse)
+        parse = lru_cache(maxsize=64)(asl_parser.AmazonStateLanguageParser.parse)
         with (
             mock.patch.object(ErrorEqualsDecl, "_eval_body", match),
             mock.patch.object(Program, "_get_state", find),
@@ -486,12 +487,19 @@ class Bench:
         """ARN of the state machine with this definition; made once per definition."""
         definition = render(asl, url_fila_compensacao_falhou=self.queue_url)
         if definition not in self._machines:
-            name = MACHINE if not self._machines else f"{MACHINE}-{len(self._machines)}"
+            self._made += 1
+            name = MACHINE if self._made == 1 else f"{MACHINE}-{self._made - 1}"
             created = self.states.create_state_machine(
                 name=name, definition=definition, roleArn=f"arn:aws:iam::{ACCOUNT}:role/{MACHINE}-role"
             )
             self._machines[definition] = created["stateMachineArn"]
         return self._machines[definition]
+
+    def forget_machine(self, asl: Mapping[str, Any]) -> None:
+        """Delete the state machine of a definition that will not be run again."""
+        definition = render(asl, url_fila_compensacao_falhou=self.queue_url)
+        if definition in self._machines:
+            self.states.delete_state_machine(stateMachineArn=self._machines.pop(definition))
 
     def run(
         self,
