@@ -109,7 +109,7 @@ def main() -> int:
             print(f"BROKEN: {line}", flush=True)
         print(f"{len(left_out)} of the pairs left to another one played all the same (seed {arguments.seed})")
         say("hunting the mutants")
-        verdicts = [] if arguments.only == "schedules" else score(each, report.played)
+        verdicts = [] if arguments.only == "schedules" else score(each, report.played, say)
     if verdicts:
         wrong += (scored := tell_score(verdicts))
         for line in scored:

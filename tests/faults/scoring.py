@@ -160,7 +160,12 @@ def _cases(mutant: Mutant | ConditionMutant, singles: Sequence[Played]) -> tuple
     return tuple((str(played.schedule), played.reconciled) for played in ordered[:CASES])
 
 
-def score(each: Each, played: Sequence[Played]) -> list[Verdict]:
+def _distance(mutant: Mutant | ConditionMutant, position: int) -> int:
+    """Scenarios that break the very state come first."""
+    return 0 if any(fault.state == mutant.state for fault in SCENARIOS[position].faults) else 1
+
+
+def score(each: Each, played: Sequence[Played], progress: Callable[[str], None] = lambda _: None) -> list[Verdict]:
     """Hunt every mutant with the schedules of at most one fault among those played."""
     singles = [one for one in played if len(one.schedule.faults) <= 1]
     paths = list(each(walk_scenario, range(len(SCENARIOS))))
@@ -168,11 +173,16 @@ def score(each: Each, played: Sequence[Played]) -> list[Verdict]:
         Hunt(
             name,
             _cases(mutant, singles),
-            tuple(n for n, path in enumerate(paths) if mutant.state in path),
+            tuple(sorted((n for n, path in enumerate(paths) if mutant.state in path), key=partial(_distance, mutant))),
         )
         for name, mutant in BY_NAME.items()
     ]
-    return list(each(hunt, hunts))
+    verdicts = []
+    for verdict in each(hunt, hunts):
+        verdicts.append(verdict)
+        if len(verdicts) % 100 == 0:
+            progress(f"{len(verdicts)} of {len(hunts)} mutants hunted")
+    return verdicts
 
 
 def read(name: str) -> bool:
