@@ -10,7 +10,7 @@ PROVAS ?= $(patsubst provas/%/,%,$(dir $(wildcard provas/*/p1_*.py)))
 PY := .venv/bin/python
 ENGINE := $(PY) -m engine
 
-.PHONY: help demo setup build local-up local-down local-status local-logs semear deploy provas destroy test test-rapido lint invoke sam-invoke clean
+.PHONY: help demo setup build local-up local-down local-status local-logs semear deploy plano saidas migrar-estado provas destroy test test-rapido lint invoke sam-invoke clean
 
 help: ## Mostra esta lista
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  \033[36m%-14s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,15 @@ local-logs: ## Mostra o fim do registro do motor local
 ##@ Implantar e provar
 deploy: setup ## Constrói e implanta com Terraform (ALVO=local|localstack|aws; aws pede confirmação)
 	@$(ENGINE) deploy --alvo $(ALVO)
+
+plano: setup ## Mostra o que um deploy mudaria em ALVO, sem mudar nada
+	@$(ENGINE) plano --alvo $(ALVO)
+
+saidas: setup ## Relê do estado as saídas de ALVO, numa máquina que não implantou
+	@$(ENGINE) saidas --alvo $(ALVO)
+
+migrar-estado: setup ## Leva para o backend o estado que uma conta guardava nesta máquina (AMBIENTE=)
+	@$(ENGINE) migrar-estado
 
 provas: ## Roda as provas sobre o que está implantado (ALVO=, PROVAS="saga 3 5")
 	@scripts/provas.sh $(PROVAS) --alvo $(ALVO)

@@ -52,8 +52,16 @@ def _deploy(args: argparse.Namespace) -> int:
     from engine import deploy
     from engine.settings import EngineSettings
 
-    action = deploy.deploy if args.comando == "deploy" else deploy.destroy
-    action(args.alvo, EngineSettings.from_env())
+    actions = {"deploy": deploy.deploy, "plano": deploy.plan, "saidas": deploy.outputs, "destroy": deploy.destroy}
+    actions[args.comando](args.alvo, EngineSettings.from_env())
+    return 0
+
+
+def _migrate_state(_: argparse.Namespace) -> int:
+    from engine import deploy
+    from engine.settings import EngineSettings
+
+    deploy.migrate_state(EngineSettings.from_env())
     return 0
 
 
@@ -115,10 +123,18 @@ def _parser() -> argparse.ArgumentParser:
     logs.add_argument("--linhas", type=int, default=40)
     logs.set_defaults(run=_motor)
 
-    for name, text in (("deploy", "implanta com Terraform"), ("destroy", "destrói o que foi implantado")):
+    for name, text in (
+        ("plano", "mostra o que um deploy mudaria, sem mudar nada"),
+        ("deploy", "implanta com Terraform"),
+        ("saidas", "relê as saídas do estado, numa máquina que não implantou"),
+        ("destroy", "destrói o que foi implantado"),
+    ):
         command = commands.add_parser(name, help=text)
         command.add_argument("--alvo", choices=TARGETS, default="local")
         command.set_defaults(run=_deploy)
+    commands.add_parser("migrar-estado", help="leva o estado local de uma conta para o backend dela").set_defaults(
+        run=_migrate_state
+    )
     commands.add_parser("validate", help="confere a configuração do Terraform").set_defaults(run=_validate)
     commands.add_parser("terraform-rc", help="mostra a configuração de CLI que o Terraform usa").set_defaults(
         run=_terraform_rc

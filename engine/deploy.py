@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from engine import motor
+from engine import motor, state_backend
 from engine.build import BuildPlan, build
 from engine.localstack import processo as localstack
 from engine.settings import EngineError, EngineSettings, shown
@@ -45,10 +45,8 @@ def deploy(target: str, settings: EngineSettings) -> None:
         If the target is not reachable, the account owner does not confirm, or a step fails.
     """
     _require_reachable(target, settings)
-    plan = BuildPlan.for_target(target)
-    artifact = build(plan)
     terraform = Terraform(target, settings)
-    arguments = terraform.variables(runtime=plan.runtime, architecture=plan.architecture, artifact=artifact)
+    arguments = _arguments(terraform)
     began = time.monotonic()
     terraform.init()
     if target == "aws":
@@ -58,10 +56,72 @@ def deploy(target: str, settings: EngineSettings) -> None:
     else:
         terraform.apply(arguments)
     values = terraform.outputs()
+    if terraform.backend.file and target == "aws":
+        print(f"o estado está só nesta máquina, em {shown(terraform.backend.file)}: guarde-o")
     print(f"implantado em {target} em {time.monotonic() - began:.0f} s; saídas em {shown(terraform.outputs_file)}")
     for name in ("url_api", "url_painel", "url_api_fila"):
         if name in values:
             print(f"  {name}: {values[name]}")
+
+
+def _arguments(terraform: Terraform) -> list[str]:
+    """Variables of the target. Builds the artifact when it is missing: the configuration reads it even to destroy."""
+    _ = terraform.backend  # said before a build is paid for
+    plan = BuildPlan.for_target(terraform.target)
+    return terraform.variables(runtime=plan.runtime, architecture=plan.architecture, artifact=build(plan))
+
+
+def plan(target: str, settings: EngineSettings) -> None:
+    """Show what a deploy would change. Changes nothing and keeps nothing.
+
+    Raises
+    ------
+    EngineError
+        If the target is not reachable, or Terraform fails.
+    """
+    _require_reachable(target, settings)
+    terraform = Terraform(target, settings)
+    arguments = _arguments(terraform)
+    terraform.init()
+    terraform.run("plan", "-compact-warnings", "-lock=false", *terraform.backend.arguments, *arguments)
+
+
+def outputs(target: str, settings: EngineSettings) -> None:
+    """Write ``build/<target>/saidas.json`` from the state: for a machine that did not deploy.
+
+    Raises
+    ------
+    EngineError
+        If nothing is deployed, or the state cannot be read.
+    """
+    terraform = Terraform(target, settings)
+    terraform.init()
+    if not terraform.deployed():
+        raise EngineError(f"o estado de {target} está vazio: nada implantado. Rode: make deploy ALVO={target}")
+    terraform.outputs()
+    print(f"saídas de {target} em {shown(terraform.outputs_file)}")
+
+
+def migrate_state(settings: EngineSettings) -> None:
+    """Take the state an account kept on this machine to its backend.
+
+    Raises
+    ------
+    EngineError
+        If there is nothing to take, nowhere to take it to, or the backend already describes something.
+    """
+    backend_settings, file = state_backend.account_files()
+    if not state_backend.has_resources(file):
+        raise EngineError(f"não há estado em {shown(file)} para levar.")
+    if not backend_settings.exists():
+        raise EngineError(f"falta {shown(backend_settings)}, que diz para onde levar o estado.")
+    terraform = Terraform("aws", settings, state_backend.remote())
+    terraform.init()
+    if terraform.deployed():
+        raise EngineError(f"o backend de {shown(backend_settings)} já descreve recursos; nada foi levado.")
+    terraform.run("state", "push", str(file), quiet=True)
+    file.rename(file.with_suffix(".tfstate.migrado"))
+    print(f"estado levado; {shown(file)}.migrado pode ser apagado depois de um make plano ALVO=aws sem mudanças")
 
 
 def destroy(target: str, settings: EngineSettings) -> None:
@@ -73,13 +133,11 @@ def destroy(target: str, settings: EngineSettings) -> None:
         If the target is not reachable, the account owner does not confirm, or Terraform fails.
     """
     terraform = Terraform(target, settings)
-    if not terraform.state.exists():
+    if terraform.backend.file and not terraform.backend.file.exists():
         print(f"nada implantado em {target} por este diretório")
         return
     _require_reachable(target, settings)
-    plan = BuildPlan.for_target(target)
-    artifact = build(plan)  # the configuration reads it even to destroy
-    arguments = terraform.variables(runtime=plan.runtime, architecture=plan.architecture, artifact=artifact)
+    arguments = _arguments(terraform)
     terraform.init()
     if target == "aws":
         planned = terraform.plan(arguments, destroy=True)

@@ -10,12 +10,14 @@ import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
+from engine import state_backend
 from engine.localstack import endereco
-from engine.settings import ROOT, EngineError, EngineSettings, build_root, shown, target_dir
+from engine.settings import EngineError, EngineSettings, build_root, shown, target_dir
+from engine.state_backend import CONFIGURATION, StateBackend
 
-CONFIGURATION = ROOT / "terraform"
 _PROVIDER = "registry.terraform.io/hashicorp/aws"
 _MINIMUM_VERSION = (1, 11)
 _PROGRESS_INTERVAL_S = 10
@@ -131,22 +133,49 @@ class Terraform:
         ``local``, ``localstack`` or ``aws``.
     settings : EngineSettings
         Where the local engine is.
+    backend : StateBackend, optional
+        Where the state is; by default what :func:`engine.state_backend.choose` says, when it is first needed.
     """
 
-    def __init__(self, target: str, settings: EngineSettings) -> None:
+    def __init__(self, target: str, settings: EngineSettings, backend: StateBackend | None = None) -> None:
         self.target = target
         self.settings = settings
         self.folder = target_dir(target)
-        self.state = self.folder / "terraform.tfstate"
         self.outputs_file = self.folder / "saidas.json"
+        self._given_backend = backend
         self._binary = require_terraform()
+
+    @cached_property
+    def backend(self) -> StateBackend:
+        """Where the state is, with the folder Terraform runs in made ready.
+
+        Raises
+        ------
+        EngineError
+            If it was not said where an account's state is.
+        """
+        backend = self._given_backend or state_backend.choose(self.target)
+        backend.prepare()
+        return backend
+
+    @property
+    def data_dir(self) -> Path:
+        """Folder of providers, modules and the backend's address.
+
+        One for each environment of an account and kind of backend, so that going from one to another is no surprise to
+        Terraform, and a bucket changed by mistake is.
+        """
+        if self.target != "aws":
+            return self.folder / "terraform"
+        kind = "local" if self.backend.file else "s3"
+        return self.folder / f"terraform-{state_backend.environment_name()}-{kind}"
 
     @property
     def environment(self) -> dict[str, str]:
         """Environment of every terraform call. Local targets never see the developer's own AWS credentials."""
         env = _base_environment()
         env["TF_CLI_CONFIG_FILE"] = str(cli_configuration(self.folder / "terraform.rc"))
-        env["TF_DATA_DIR"] = str(self.folder / "terraform")
+        env["TF_DATA_DIR"] = str(self.data_dir)
         if self.target != "aws":
             env = {k: v for k, v in env.items() if not k.startswith("AWS_") or k == "AWS_CA_BUNDLE"}
             env |= {
@@ -162,7 +191,7 @@ class Terraform:
         return env
 
     def run(self, *arguments: str, quiet: bool = False) -> str:
-        """Run terraform in the root module.
+        """Run terraform in the target's root module.
 
         Parameters
         ----------
@@ -175,7 +204,7 @@ class Terraform:
             If terraform fails.
         """
         done = subprocess.run(
-            [self._binary, f"-chdir={CONFIGURATION}", *arguments],
+            [self._binary, f"-chdir={self.backend.folder}", *arguments],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if quiet else None,
@@ -190,17 +219,19 @@ class Terraform:
         return done.stdout or ""
 
     def init(self) -> None:
-        """Install providers and modules; skipped when nothing they depend on changed since the last time."""
-        stamp = self.folder / "terraform" / "iniciado"
+        """Install providers and modules, and reach the state; skipped when nothing they depend on changed."""
+        stamp = self.data_dir / "iniciado"
         seen = self._init_inputs()
         if stamp.exists() and stamp.read_text() == seen:
             return
-        self.run("init", "-no-color", "-input=false", quiet=True)
+        self.run("init", "-no-color", "-input=false", *self.backend.init_arguments, quiet=True)
         stamp.write_text(seen)
 
     def _init_inputs(self) -> str:
-        """What decides whether init must run again: provider requirements, module sources, CLI configuration."""
-        lines = [self.environment["TF_CLI_CONFIG_FILE"], str(find_mirror())]
+        """What decides whether init must run again: provider and module sources, CLI configuration, backend."""
+        lines = [self.environment["TF_CLI_CONFIG_FILE"], str(find_mirror()), str(self.backend.folder)]
+        if self.backend.settings:
+            lines.append(self.backend.settings.read_text())
         for path in sorted(CONFIGURATION.rglob("*.tf")):
             if ".terraform" in path.parts:
                 continue
@@ -218,7 +249,7 @@ class Terraform:
         EngineError
             If the target's variables file does not exist.
         """
-        name = self.target if self.target != "aws" else os.environ.get("AMBIENTE", "").strip() or "conta"
+        name = self.target if self.target != "aws" else state_backend.environment_name()
         file = CONFIGURATION / "ambientes" / f"{name}.tfvars"
         if not file.exists():
             raise EngineError(
@@ -239,7 +270,7 @@ class Terraform:
 
     def outputs(self) -> dict[str, object]:
         """Read the outputs and write them, flattened to name: value, to ``saidas.json``."""
-        raw = json.loads(self.run("output", "-json", f"-state={self.state}", quiet=True))
+        raw = json.loads(self.run("output", "-json", *self.backend.arguments, quiet=True))
         values = {name: entry["value"] for name, entry in sorted(raw.items())}
         self.outputs_file.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n")
         return values
@@ -248,16 +279,23 @@ class Terraform:
         """Apply without asking, showing progress only; everything Terraform said is in ``terraform.log``."""
         self._run_summarised("apply", arguments)
 
+    def deployed(self) -> bool:
+        """Whether the state describes anything. A remote one has to be reached: after :meth:`init`."""
+        if self.backend.file:
+            return state_backend.has_resources(self.backend.file)
+        pulled = self.run("state", "pull", quiet=True).strip()  # empty before the first apply
+        return bool(pulled and json.loads(pulled).get("resources"))
+
     def plan(self, arguments: Sequence[str], *, destroy: bool = False) -> Path:
         """Show the plan and keep it in a file, which is returned."""
         file = self.folder / "plano"
         extra = ["-destroy"] if destroy else []
-        self.run("plan", "-compact-warnings", f"-out={file}", f"-state={self.state}", *extra, *arguments)
+        self.run("plan", "-compact-warnings", f"-out={file}", *self.backend.arguments, *extra, *arguments)
         return file
 
     def apply_plan(self, plan: Path) -> None:
         """Apply a plan that was shown before."""
-        self.run("apply", f"-state={self.state}", str(plan))
+        self.run("apply", *self.backend.arguments, str(plan))
         plan.unlink()
 
     def destroy(self, arguments: Sequence[str]) -> None:
@@ -266,12 +304,12 @@ class Terraform:
 
     def _run_summarised(self, action: str, arguments: Sequence[str]) -> None:
         log = self.folder / "terraform.log"
-        options = ("-auto-approve", "-no-color", "-compact-warnings", "-parallelism=20", f"-state={self.state}")
+        options = ("-auto-approve", "-no-color", "-compact-warnings", "-parallelism=20", *self.backend.arguments)
         done, said_at = 0, time.monotonic()
         with (
             log.open("w") as stream,
             subprocess.Popen(
-                [self._binary, f"-chdir={CONFIGURATION}", action, *options, *arguments],
+                [self._binary, f"-chdir={self.backend.folder}", action, *options, *arguments],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -10,6 +10,6 @@ rm -rf .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis
 find build -mindepth 1 -maxdepth 1 ! -name aws ! -name localstack -exec rm -rf {} +
 for alvo in aws localstack; do
   [ -d "build/$alvo" ] || continue
-  find "build/$alvo" -mindepth 1 -maxdepth 1 ! -name 'terraform.tfstate*' -exec rm -rf {} +
-  rmdir "build/$alvo" 2>/dev/null || avisa "build/$alvo/terraform.tfstate foi mantido: é o registro do que está implantado."
+  find "build/$alvo" -mindepth 1 -maxdepth 1 ! -name '*.tfstate*' -exec rm -rf {} +
+  rmdir "build/$alvo" 2>/dev/null || avisa "build/$alvo/*.tfstate foi mantido: é o registro do que está implantado."
 done

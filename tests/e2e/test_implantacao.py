@@ -10,7 +10,7 @@ import pytest
 
 from engine.build import BuildPlan
 from engine.settings import EngineSettings, target_dir
-from engine.terraform import CONFIGURATION, Terraform
+from engine.terraform import Terraform
 from provas.alvo import Alvo
 
 pytestmark = pytest.mark.e2e
@@ -27,7 +27,7 @@ def terraform() -> Terraform:
 
 def _chamar(terraform: Terraform, *argumentos: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["terraform", f"-chdir={CONFIGURATION}", *argumentos],
+        ["terraform", f"-chdir={terraform.backend.folder}", *argumentos],
         env=terraform.environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -43,8 +43,8 @@ def test_a_second_plan_changes_nothing(alvo: Alvo, terraform: Terraform) -> None
         runtime=plano.runtime, architecture=plano.architecture, artifact=target_dir(ALVO) / "artefato.zip"
     )
 
-    estado = f"-state={terraform.state}"
-    feito = _chamar(terraform, "plan", "-detailed-exitcode", "-no-color", "-lock=false", estado, *argumentos)
+    estado = terraform.backend.arguments
+    feito = _chamar(terraform, "plan", "-detailed-exitcode", "-no-color", "-lock=false", *estado, *argumentos)
 
     assert feito.returncode == 0, feito.stdout[-3000:] + feito.stderr[-2000:]
 
@@ -57,7 +57,8 @@ def test_everything_that_carries_the_tag_is_in_the_state(alvo: Alvo, terraform: 
         for pagina in cliente.get_paginator("get_resources").paginate(TagFilters=[{"Key": "Projeto"}])
         for recurso in pagina["ResourceTagMappingList"]
     }
-    estado = json.dumps(json.loads(terraform.state.read_text())["resources"])
+    assert terraform.backend.file
+    estado = json.dumps(json.loads(terraform.backend.file.read_text())["resources"])
 
     assert len(marcados) > 30
     assert {arn for arn in marcados if arn not in estado} == set()

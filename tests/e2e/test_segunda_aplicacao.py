@@ -24,7 +24,7 @@ def test_a_second_plan_is_empty(alvo, capsys):
             "-parallelism=20",
             "-lock=false",
             "-no-color",
-            f"-state={terraform.state}",
+            *terraform.backend.arguments,
             *argumentos,
             quiet=True,
         )

@@ -86,6 +86,7 @@ def test_a_local_target_never_sees_the_developers_credentials(monkeypatch: pytes
     assert "AWS_SESSION_TOKEN" not in local
     assert local["AWS_ACCESS_KEY_ID"] == "test"
     assert local["AWS_ENDPOINT_URL"] == settings.endpoint
+    monkeypatch.setenv("ESTADO_LOCAL", "sim")
     account = Terraform("aws", settings).environment
     assert account["AWS_PROFILE"] == "producao"
     assert account["AWS_ACCESS_KEY_ID"] == "AKIAREAL"
