@@ -67,7 +67,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     if lidos.carencia is not None:
         evento["carenciaSegundos"] = lidos.carencia
     try:
-        alvo = Alvo.carregar(lidos.alvo)
+        alvo = Alvo.carregar(lidos.alvo, producao=True)
         alvo.conferir_no_ar()
         print(relatar(reconciliar(alvo, evento)))
     except (AlvoNaoImplantadoError, RuntimeError) as erro:

@@ -55,7 +55,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     )
     lidos = p.parse_args(argumentos)
     try:
-        alvo = Alvo.carregar(lidos.alvo)
+        alvo = Alvo.carregar(lidos.alvo, producao=True)
         alvo.conferir_no_ar()
         relatos = reprocessar(alvo, lidos.encerrar_vencidas)
     except (AlvoNaoImplantadoError, RuntimeError) as erro:

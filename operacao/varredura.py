@@ -167,7 +167,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     analisador.add_argument("--alvo", default=os.environ.get("ALVO") or "local")
     lidos = analisador.parse_args(argumentos)
     try:
-        contagem, achados = varrer(Alvo.carregar(lidos.alvo))
+        contagem, achados = varrer(Alvo.carregar(lidos.alvo, producao=True))
     except ErroDasProvas as erro:
         print(f"erro: {erro}", file=sys.stderr)
         return 2

@@ -124,7 +124,7 @@ class AlvoDeMentira:
 )
 def test_saida_do_reprocesso(monkeypatch: pytest.MonkeyPatch, mensagens: list[Any], esperado: int) -> None:
     alvo = AlvoDeMentira([{"mensagens": mensagens}, {"mensagens": []}])
-    monkeypatch.setattr("provas.alvo.Alvo.carregar", lambda nome: alvo)
+    monkeypatch.setattr("provas.alvo.Alvo.carregar", lambda nome, **_: alvo)
     assert reprocessar.principal([]) == esperado
 
 
@@ -133,7 +133,7 @@ def test_reconciliacao_continua_ate_terminar(
 ) -> None:
     base = {"simulada": False, "exemplos": ["P1"], "contagem": {"conferidos": 10, "lacunas": 1, "reposicaoCerta": 1}}
     alvo = AlvoDeMentira([{**base, "concluida": False}, {**base, "concluida": True}])
-    monkeypatch.setattr("provas.alvo.Alvo.carregar", lambda nome: alvo)
+    monkeypatch.setattr("provas.alvo.Alvo.carregar", lambda nome, **_: alvo)
     assert reconciliar.principal(["--loja", "L001", "--carencia", "0"]) == 0
     assert [evento["recomecar"] for evento in alvo.eventos] == [True, False]
     assert alvo.eventos[0]["loja"] == "L001"

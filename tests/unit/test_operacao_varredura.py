@@ -47,13 +47,13 @@ def test_card_number_is_a_finding_even_where_a_token_may_be() -> None:
 @pytest.mark.parametrize(("fontes", "esperado"), [((LUHN, "x"), 1), (("limpo", "x"), 0), ((None, "x"), 2)])
 def test_exit_status(monkeypatch: pytest.MonkeyPatch, fontes: tuple[str | None, str], esperado: int) -> None:
     log, execucao = fontes
-    monkeypatch.setattr(varredura.Alvo, "carregar", lambda _: None)
+    monkeypatch.setattr(varredura.Alvo, "carregar", lambda _, **__: None)
     monkeypatch.setattr(
         varredura,
         "FONTES",
         {
-            "logs": lambda _: [Trecho("log", "g", log)] if log else [],
-            "execuções": lambda _: [Trecho("execução", "P1", execucao)],
+            "logs": lambda _, **__: [Trecho("log", "g", log)] if log else [],
+            "execuções": lambda _, **__: [Trecho("execução", "P1", execucao)],
         },
     )
     assert varredura.principal([]) == esperado
