@@ -6,13 +6,15 @@
 """
 
 import hmac
+from contextlib import suppress
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from comum import aws
+from comum.contrato import PedidoId
 from comum.http_borda import RequisicaoHttp, RespostaHttp, borda, indisponivel, resposta_json
-from comum.observabilidade import contar, logger, observado
+from comum.observabilidade import contar, identificar, logger, observado
 from comum.processo import uma_vez
 from comum.segredos import SegredoIndisponivelError, SegredoSsm
 from desenhos_minimos.configuracao import ConfiguracaoGateway
@@ -22,6 +24,7 @@ from desenhos_minimos.gateway_tabela import Modo, TabelaGateway
 Modelo = TypeVar("Modelo", bound=BaseModel)
 
 _CHAVE = TypeAdapter(ChaveGateway)
+_PEDIDO_ID: TypeAdapter[str] = TypeAdapter(PedidoId)
 
 
 class MudancaDeModo(BaseModel):
@@ -71,6 +74,7 @@ def handler(requisicao: RequisicaoHttp) -> RespostaHttp:
     if rota == ("GET", "saude"):
         return resposta_json(200, {"status": "ok"})
     _autenticar(requisicao)
+    _identificar(requisicao)
     match rota:
         case ("GET", "modo"):
             return resposta_json(200, {"modo": _tabela().modo().value})
@@ -85,12 +89,21 @@ def handler(requisicao: RequisicaoHttp) -> RespostaHttp:
         raise recusa(503, "INDISPONIVEL", "Tente de novo mais tarde.")
     match rota:
         case ("POST", "cobrancas"):
-            return _gateway().cobrar(_chave(requisicao), _corpo(PedidoDeCobranca, requisicao))
+            resposta = _gateway().cobrar(_chave(requisicao), _corpo(PedidoDeCobranca, requisicao))
         case ("POST", "estornos"):
-            return _gateway().estornar(_chave(requisicao), _corpo(PedidoDeEstorno, requisicao))
+            resposta = _gateway().estornar(_chave(requisicao), _corpo(PedidoDeEstorno, requisicao))
         case ("GET", token) if partes[-2:-1] == ["cobrancas"]:
-            return _gateway().consultar(_validar_chave(token))
-    raise recusa(404, "ROTA_INEXISTENTE", "Não há este recurso.")
+            resposta = _gateway().consultar(_validar_chave(token))
+        case _:
+            raise recusa(404, "ROTA_INEXISTENTE", "Não há este recurso.")
+    logger.info("gateway answered", extra={"rota": f"{rota[0]} /{partes[-2] if rota[0] == 'GET' else partes[-1]}"})
+    return resposta
+
+
+def _identificar(requisicao: RequisicaoHttp) -> None:
+    """Log under the order the caller names, if it names one."""
+    with suppress(ValidationError):
+        identificar(_PEDIDO_ID.validate_python(requisicao.cabecalhos.get("x-correlation-id")))
 
 
 def _autenticar(requisicao: RequisicaoHttp) -> None:

@@ -14,13 +14,21 @@ from comum.processo import uma_vez
 from estoque.baixas import RepositorioBaixas, ResultadoBaixa
 from estoque.configuracao import ConfiguracaoBaixa
 
+PASSO_QUE_CHAMA_PESSOA = "RegistrarRequerIntervencaoHumana"
+"""State of the saga that writes that automation gave up; a person's own steps write the same status."""
+
 _processador = BatchProcessor(event_type=EventType.DynamoDBStreams, raise_on_entire_batch_failure=False)
 
 
-class PedidoConfirmado(ModeloDeEntrada):
-    """What is read of the order's new image; ``quantidade`` in units."""
+class PedidoMudado(ModeloDeEntrada):
+    """What is read of any order's new image."""
 
     pedidoId: PedidoId
+
+
+class PedidoConfirmado(PedidoMudado):
+    """What is read of a confirmed order's new image; ``quantidade`` in units."""
+
     sku: Sku
     quantidade: Quantidade
 
@@ -42,10 +50,14 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     Records do not depend on each other, so the ones after a failure are written off too: what a stream sends again, or
     discards after its last attempt, was done already. What is discarded is found by ``conferir_reservas``.
 
+    It also counts the orders that the saga leaves to a person, because this is the only reader of the orders' stream;
+    a record sent again is counted again.
+
     Parameters
     ----------
     evento : dict
-        DynamoDB stream records of ``cesta-pedidos`` with the new image; any but a CONFIRMADO one is skipped.
+        DynamoDB stream records of ``cesta-pedidos`` with the new image; any but a CONFIRMADO one, or one the saga
+        just left to a person, is skipped.
     contexto : LambdaContext
 
     Returns
@@ -64,9 +76,9 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
 def _atender(record: DynamoDBRecord) -> None:
     """One record; Powertools passes it by the name ``record``. Every failure is logged here, then comes back."""
     logger.append_keys(sequencia=record.raw_event.get("dynamodb", {}).get("SequenceNumber"))
-    logger.remove_keys(["pedidoId", "correlation_id"])
+    identificar(None)
     try:
-        _baixar(record.raw_event.get("dynamodb", {}).get("NewImage", {}))
+        _tratar(record.raw_event.get("dynamodb", {}).get("NewImage", {}))
     except ErroDeNegocio as erro:
         contar("BaixasComFalha")
         logger.error("record refused", extra={"erro": type(erro).__name__, "mensagem": erro.mensagem, **erro.detalhes})
@@ -78,12 +90,19 @@ def _atender(record: DynamoDBRecord) -> None:
         raise
 
 
-def _baixar(imagem: Mapping[str, Any]) -> None:
-    if _valor(imagem, "status") != "CONFIRMADO":
-        logger.info("record of an order that is not confirmed skipped")
-        return
-    pedido = ler(PedidoConfirmado, {campo: _valor(imagem, campo) for campo in PedidoConfirmado.model_fields})
-    identificar(pedido.pedidoId)
+def _tratar(imagem: Mapping[str, Any]) -> None:
+    identificar(ler(PedidoMudado, {"pedidoId": _valor(imagem, "pedidoId")}).pedidoId)
+    match _valor(imagem, "status"):
+        case "CONFIRMADO":
+            _baixar(ler(PedidoConfirmado, {campo: _valor(imagem, campo) for campo in PedidoConfirmado.model_fields}))
+        case "REQUER_INTERVENCAO_HUMANA" if _ultimo_passo(imagem) == PASSO_QUE_CHAMA_PESSOA:
+            contar("IntervencoesHumanas")
+            logger.warning("order left to a person")
+        case _:
+            logger.info("record of an order that is not confirmed skipped")
+
+
+def _baixar(pedido: PedidoConfirmado) -> None:
     baixa = _repositorio().baixar(pedido.sku, pedido.pedidoId, pedido.quantidade)
     match baixa.resultado:
         case ResultadoBaixa.BAIXADA:
@@ -96,6 +115,14 @@ def _baixar(imagem: Mapping[str, Any]) -> None:
             logger.error("confirmed order without a reservation", extra={"sku": pedido.sku})
             return
     logger.info("reservation written off", extra={"resultado": baixa.resultado, "quantidade": baixa.quantidade})
+
+
+def _ultimo_passo(imagem: Mapping[str, Any]) -> str | None:
+    """Name of the step that made the order's last change; None when the image does not say."""
+    match imagem.get("historico"):
+        case {"L": [*_, {"M": {"passo": {"S": str(passo)}}}]}:
+            return passo
+    return None
 
 
 def _valor(imagem: Mapping[str, Any], campo: str) -> str | int | None:

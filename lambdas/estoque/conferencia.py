@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Protocol
 
 from comum.conferencias import RepositorioConferencias
-from comum.observabilidade import logger
+from comum.observabilidade import identificar, logger
 from comum.relogio import agora, de_iso
 from estoque.baixas import RepositorioBaixas, ResultadoBaixa
 from estoque.erros import ReservaEmDisputaError
@@ -139,6 +139,7 @@ class ConferenciaDeReservas:
         return True
 
     def _conferir(self, item: ItemDeEstoque) -> None:
+        identificar(None)
         self.contagem["ItensConferidos"] += 1
         if item.reservas is None:
             self.contagem["ConferenciasComFalha"] += 1
@@ -154,16 +155,17 @@ class ConferenciaDeReservas:
         baixadas = self._baixas.registradas(confirmados) if confirmados else set()
         for pedido_id in lote:
             pedido = pedidos.get(pedido_id)
+            identificar(pedido_id)
             decidido = destino(sku, pedido, pedido_id in baixadas, self._limite, self._relogio())
             try:
                 self._cumprir(decidido, sku, pedido_id, reservas[pedido_id], pedido)
             except ReservaEmDisputaError:
                 # Somebody else is writing on it right now: the next run sees what came of that.
                 self.contagem["ConferenciasComFalha"] += 1
-                logger.warning("reservation in dispute left for the next run", extra={"sku": sku, "pedido": pedido_id})
+                logger.warning("reservation in dispute left for the next run", extra={"sku": sku})
 
     def _cumprir(self, decidido: Destino, sku: str, pedido_id: str, unidades: int, pedido: PedidoLido | None) -> None:
-        fatos = {"sku": sku, "pedido": pedido_id, "quantidade": unidades, "status": pedido.status if pedido else None}
+        fatos = {"sku": sku, "quantidade": unidades, "status": pedido.status if pedido else None}
         if decidido is Destino.LIBERAR_SE_CONTINUAR:
             limite_s = int(self._limite.total_seconds())
             # By the clock of this table: the order left no time of its own, and an id may not be a ULID.
@@ -190,7 +192,7 @@ class ConferenciaDeReservas:
         # A fresh confirmation is the stream's to write off; being a second faster than it is no fault of the stream's.
         if pedido is not None and _idade(pedido, self._relogio()) >= self._limite:
             self.contagem["BaixasTardias"] += 1
-            logger.warning("reservation the stream had not written off", extra={"sku": sku, "pedido": pedido_id})
+            logger.warning("reservation the stream had not written off", extra={"sku": sku})
         else:
             self.contagem["ReservasBaixadas"] += 1
 

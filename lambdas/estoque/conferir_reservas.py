@@ -4,7 +4,7 @@ from typing import Any
 
 from comum import aws
 from comum.conferencias import RepositorioConferencias
-from comum.observabilidade import contar, logger, observado
+from comum.observabilidade import contar, identificar, logger, observado
 from comum.processo import uma_vez
 from estoque.baixas import RepositorioBaixas
 from estoque.conferencia import ConferenciaDeReservas
@@ -64,5 +64,6 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     finally:
         for metrica, quantas in conferencia.contagem.items():
             contar(metrica, quantas)
+    identificar(None)
     logger.info("reservations checked", extra={"completa": completa, **conferencia.contagem})
     return {"completa": completa, "contagem": dict(conferencia.contagem)}

@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.idempotency import idempotent_function
 
 from comum.erros import ErroDeNegocio
-from comum.observabilidade import contar, logger
+from comum.observabilidade import contar, identificar, logger
 from comum.relogio import agora as agora_do_sistema
 from fila.efeitos import RepositorioDeEfeitos, Situacao
 from fila.erros import MensagemInvalidaError, TempoInsuficienteError
@@ -80,7 +80,8 @@ class ProcessadorDeLotes:
         return lote.response()
 
     def _tratar(self, registro: SQSRecord, contexto: Any) -> dict[str, Any]:
-        """One message, in a worker thread (log keys travel in ``extra``: the logger's own are shared)."""
+        """One message, in a worker thread (its other log keys travel in ``extra``: the logger's are shared)."""
+        identificar(None)
         extra: dict[str, Any] = {
             "messageId": registro.message_id,
             "recebimentos": registro.attributes.approximate_receive_count,
@@ -90,7 +91,7 @@ class ProcessadorDeLotes:
                 raise TempoInsuficienteError("too little time left in this invocation")
             atributo = registro.message_attributes["PedidoId"]
             mensagem = ler_mensagem(registro.body, atributo.string_value if atributo else None)
-            extra |= {"pedidoId": mensagem.pedidoId, "correlation_id": mensagem.pedidoId}
+            identificar(mensagem.pedidoId)
             resultado: dict[str, Any] = self._uma_vez(pedido=mensagem.model_dump())
         except MensagemInvalidaError as erro:
             campos = erro.detalhes["campos"]

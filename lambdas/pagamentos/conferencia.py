@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from comum.conferencias import RepositorioConferencias
 from comum.http_saida import Prazo
-from comum.observabilidade import logger
+from comum.observabilidade import identificar, logger
 from comum.relogio import agora, para_iso
 from pagamentos.erros import GatewayIndisponivelError, RespostaInesperadaGatewayError
 from pagamentos.fila_humana import FilaHumana
@@ -109,6 +109,7 @@ class ConferenciaDeCobrancas:
 
     def _conferir(self, pedido: PedidoAntigo, ate: str, prazo: Prazo) -> bool:
         """Check one order. False if the gateway is out of reach: the next run starts with this one."""
+        identificar(pedido.pedido_id)
         try:
             cobranca = self._gateway.consultar(token_cobranca(pedido.pedido_id), prazo)
         except GatewayIndisponivelError as erro:
@@ -117,7 +118,7 @@ class ConferenciaDeCobrancas:
             return False
         except RespostaInesperadaGatewayError:
             self.contagem["ConferenciasComFalha"] += 1
-            logger.exception("charge not checked", extra={"pedido": pedido.pedido_id})
+            logger.exception("charge not checked")
             cobranca = None
         self.contagem["CobrancasConferidas"] += 1
         if cobranca is not None and cobranca.situacao is SituacaoCobranca.APROVADA:
@@ -135,7 +136,7 @@ class ConferenciaDeCobrancas:
         self._fila.avisar_cobranca_orfa(pedido_id, status or "AUSENTE")
         self._memoria.registrar_aviso(coisa, VALIDADE_AVISO_S)
         self.contagem["CobrancasOrfas"] += 1
-        logger.error("orphan charge sent to a person", extra={"pedido": pedido_id, "status": status})
+        logger.error("orphan charge sent to a person", extra={"status": status})
 
     def _onde_parou(self) -> tuple[str, Posicao | None]:
         cursor = self._memoria.cursor(CONFERENCIA)

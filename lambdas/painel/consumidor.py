@@ -7,7 +7,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
 
 from comum import aws
-from comum.observabilidade import contar, metricas, observado
+from comum.observabilidade import contar, identificar, metricas, observado
 from comum.processo import uma_vez
 from painel.alertas import PublicadorAlertas
 from painel.configuracao import ConfiguracaoConsumidor
@@ -58,8 +58,10 @@ def handler(evento: dict[str, Any], contexto: Any) -> dict[str, Any]:
     lote = LoteDoStream(_tempo_restante(contexto))
 
     def aplicar(record: DynamoDBRecord) -> None:
+        identificar(None)
         transicao = ler_transicao(record.raw_event)
         if transicao is not None:
+            identificar(transicao.pedido_id)
             gravador.aplicar(transicao)
 
     try:

@@ -60,7 +60,7 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
 def _atender(record: SQSRecord) -> None:
     """One message; Powertools passes it by the name ``record``. Every failure is logged here, then comes back."""
     logger.append_keys(messageId=record.message_id)
-    logger.remove_keys(["pedidoId", "correlation_id"])
+    identificar(None)
     try:
         entrada = _ler_mensagem(record.body)
         identificar(entrada.pedidoId)

@@ -103,11 +103,11 @@ run "valores" {
     error_message = "The mapping reports failures by item, bisects, tries three times more and keeps what it discards."
   }
   assert {
-    condition = jsondecode(one(one(aws_lambda_event_source_mapping.baixar_reserva.filter_criteria).filter).pattern) == {
-      eventName = ["MODIFY"]
-      dynamodb  = { NewImage = { status = { S = ["CONFIRMADO"] } } }
-    }
-    error_message = "Only orders that become CONFIRMADO reach the function."
+    condition = toset([for f in one(aws_lambda_event_source_mapping.baixar_reserva.filter_criteria).filter : f.pattern]) == toset([
+      jsonencode({ eventName = ["MODIFY"], dynamodb = { NewImage = { status = { S = ["CONFIRMADO"] } } } }),
+      jsonencode({ eventName = ["INSERT", "MODIFY"], dynamodb = { NewImage = { status = { S = ["REQUER_INTERVENCAO_HUMANA"] } } } }),
+    ])
+    error_message = "Only orders that become CONFIRMADO or a person's reach the function."
   }
   assert {
     condition = { for nome, a in aws_scheduler_schedule.conferencias : nome => [a.schedule_expression, a.state, a.group_name] } == {

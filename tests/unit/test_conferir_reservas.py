@@ -157,7 +157,7 @@ def test_an_order_that_does_not_move_is_reported_and_left(sistema: Any, saida: A
     assert sistema.estoque(SKU) == (6, {"P1": 2, "P2": 2})
     assert saida.metricas()["ReservasPresas"] == 1
     [relato] = [linha for linha in saida.linhas() if linha["level"] == "ERROR"]
-    assert (relato["pedido"], relato["status"], relato["sku"]) == ("P1", status, SKU)
+    assert (relato["pedidoId"], relato["status"], relato["sku"]) == ("P1", status, SKU)
 
 
 @pytest.mark.parametrize("status", sorted(DE_PESSOA))

@@ -51,6 +51,10 @@ resource "aws_lambda_event_source_mapping" "baixar_reserva" {
     filter {
       pattern = jsonencode({ eventName = ["MODIFY"], dynamodb = { NewImage = { status = { S = ["CONFIRMADO"] } } } })
     }
+    # Counted, no more: orders the saga leaves to a person, whose item it may have had to create.
+    filter {
+      pattern = jsonencode({ eventName = ["INSERT", "MODIFY"], dynamodb = { NewImage = { status = { S = ["REQUER_INTERVENCAO_HUMANA"] } } } })
+    }
   }
 
   destination_config {
