@@ -74,7 +74,7 @@ passo "ruff check" "$VENV/ruff" check .
 passo "ruff format" "$VENV/ruff" format --check .
 passo "mypy (lambdas)" tipos
 passo "mypy (engine)" tipos engine
-for pacote in provas operacao conformidade; do
+for pacote in provas operacao conformidade medidas; do
   if compgen -G "$pacote/*.py" >/dev/null; then passo "mypy ($pacote)" tipos "$pacote"; fi
 done
 passo "travas de lambdas" "$VENV/python" -m engine requisitos --checar

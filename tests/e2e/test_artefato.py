@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import yaml
 
 from engine.build import BuildPlan, build
 from engine.settings import ROOT, environment_python
+from medidas.pacote import pacote
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]  # two builds from nothing, each downloads wheels
 
@@ -67,3 +69,13 @@ for handler in {handlers!r}:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_package_is_no_bigger_than_registered() -> None:
+    plan = BuildPlan.for_target("local")
+    measured = pacote(plan)
+    registered = json.loads((ROOT / "medidas" / "contagens.json").read_text())["pacote"]
+
+    assert measured["mb"] <= 30, "the limit of the package without the SDK"
+    if (plan.runtime, plan.architecture) == (registered["runtime"], registered["arquitetura"]):
+        assert measured == registered, "if it is meant: make contagens custo"
