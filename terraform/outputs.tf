@@ -8,6 +8,11 @@ output "arn_maquina_saga" {
   value       = module.saga.arn_maquina_saga
 }
 
+output "versao_saga" {
+  description = "Number of the version of cesta-saga-pedido just deployed, for the next gradual release; null without an alias."
+  value       = module.saga.versao_saga
+}
+
 output "arn_maquina_compensacao" {
   description = "ARN of the state machine cesta-compensacao-manual, which people start."
   value       = module.saga.arn_maquina_compensacao

@@ -36,6 +36,8 @@ module "saga" {
   disjuntor               = var.disjuntor_gateway
   limites                 = var.limites_pedido
   permitir_injecao_falhas = var.permitir_injecao_falhas
+  maquina_por_apelido     = var.maquina_por_apelido
+  liberacao               = var.liberacao_saga
 }
 
 module "api" {

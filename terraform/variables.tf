@@ -273,6 +273,24 @@ variable "disjuntor_gateway" {
   default = {}
 }
 
+# --- release of the saga ---------------------------------------------------------------------------------------------
+
+variable "maquina_por_apelido" {
+  description = "Whether sagas start through the alias vigente of published versions. false where the target does not tell a start by an alias from one by the machine (see modules/saga)."
+  type        = bool
+  default     = true
+}
+
+variable "liberacao_saga" {
+  description = "Gradual release of the state machine: percentual of new sagas run the version just deployed, the others versao_anterior; null gives it all of them."
+  type = object({
+    percentual      = number
+    versao_anterior = number
+  })
+  default  = null
+  nullable = true
+}
+
 # --- stand-ins, minimal designs and fault injection ------------------------------------------------------------------
 
 variable "habilitar_gateway_simulado" {

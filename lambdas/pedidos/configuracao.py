@@ -32,5 +32,5 @@ class ConfiguracaoIniciar(Configuracao):
     """Environment of ``iniciar_saga``."""
 
     tabela_pedidos: str
-    arn_maquina_saga: str = Field(pattern=r"^arn:[^:]+:states:[^:]*:[^:]*:stateMachine:[^:]+$")
+    arn_maquina_saga: str = Field(pattern=r"^arn:[^:]+:states:[^:]*:[^:]*:stateMachine:[^:]+(:[^:]+)?$")
     permitir_injecao_falhas: bool

@@ -19,7 +19,8 @@ class MaquinaSaga:
     stepfunctions : SFNClient
         Client.
     arn : str
-        State machine's ARN.
+        ARN of the state machine, or of an alias of it. Either starts the same executions: a name is taken once in the
+        machine, whatever version runs it.
     """
 
     def __init__(self, stepfunctions: "SFNClient", arn: str) -> None:
@@ -57,7 +58,10 @@ class MaquinaSaga:
 
     def _entrada_guardada(self, pedido_id: str) -> str:
         """Canonical input of the execution with this name, or its raw text if it is not a saga's input."""
-        arn = f"{self._arn.replace(':stateMachine:', ':execution:', 1)}:{pedido_id}"
+        # An alias's ARN has one part more, which an execution's does not carry:
+        # https://docs.aws.amazon.com/step-functions/latest/dg/execution-alias-version-associate.html
+        maquina = ":".join(self._arn.split(":")[:7])
+        arn = f"{maquina.replace(':stateMachine:', ':execution:', 1)}:{pedido_id}"
         guardada = self._stepfunctions.describe_execution(executionArn=arn).get("input", "")
         try:
             return ler(EntradaSaga, json.loads(guardada)).canonico()

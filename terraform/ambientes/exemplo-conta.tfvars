@@ -8,3 +8,6 @@ habilitar_gateway_simulado = true
 
 habilitar_desenho_minimo = false
 permitir_injecao_falhas  = false
+
+# A new definition of the saga takes 10 of 100 new orders first; docs/deploy.md says how to go on and how to go back.
+# liberacao_saga = { percentual = 10, versao_anterior = 1 }

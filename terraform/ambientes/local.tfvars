@@ -33,3 +33,6 @@ conferencias = {
 
 # Waits between retries are ten times shorter on this engine; an open circuit waits as much less.
 disjuntor_gateway = { aberto_s = 5 }
+
+# The engine checks a start by an alias against the alias's ARN, not the machine's, and runs the latest definition.
+maquina_por_apelido = false

@@ -30,3 +30,6 @@ painel = {
 conferencias = {
   alarme_conferencia_parada = false
 }
+
+# Permissions are not checked there, so an alias would prove nothing more than the machine does.
+maquina_por_apelido = false

@@ -25,7 +25,13 @@ mock_provider "aws" {
     defaults = { arn = "arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas" }
   }
   mock_resource "aws_sfn_state_machine" {
-    defaults = { arn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido" }
+    defaults = {
+      arn                       = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido"
+      state_machine_version_arn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido:3"
+    }
+  }
+  mock_resource "aws_sfn_alias" {
+    defaults = { arn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido:vigente" }
   }
   mock_resource "aws_lambda_function" {
     defaults = {

@@ -23,7 +23,13 @@ mock_provider "aws" {
     }
   }
   mock_resource "aws_sfn_state_machine" {
-    defaults = { arn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido" }
+    defaults = {
+      arn                       = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido"
+      state_machine_version_arn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido:3"
+    }
+  }
+  mock_resource "aws_sfn_alias" {
+    defaults = { arn = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido:vigente" }
   }
 }
 
@@ -292,6 +298,127 @@ run "valores_exatos" {
     condition     = length(distinct([for f in output.funcoes : f.papel])) == 8
     error_message = "Every function has a role of its own."
   }
+}
+
+run "saga_pelo_apelido" {
+  command = apply
+
+  module {
+    source = "./modules/saga"
+  }
+
+  assert {
+    condition = (
+      aws_sfn_state_machine.saga.publish
+      && aws_sfn_alias.saga[0].name == "vigente"
+      && { for r in aws_sfn_alias.saga[0].routing_configuration : r.state_machine_version_arn => r.weight } == {
+        (aws_sfn_state_machine.saga.state_machine_version_arn) = 100
+      }
+      && output.versao_saga == "3"
+      && output.arn_maquina_saga == "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido"
+    )
+    error_message = "Every definition is published, and the alias sends every new saga to the last one."
+  }
+}
+
+run "dez_por_cento_na_versao_nova" {
+  command = apply
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    liberacao = { percentual = 10, versao_anterior = 2 }
+  }
+
+  assert {
+    condition = { for r in aws_sfn_alias.saga[0].routing_configuration : r.state_machine_version_arn => r.weight } == {
+      "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido:3" = 10
+      "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido:2" = 90
+    }
+    error_message = "Ten in a hundred run the new version, the others the one before it."
+  }
+}
+
+run "de_volta_a_versao_anterior" {
+  command = apply
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    liberacao = { percentual = 0, versao_anterior = 2 }
+  }
+
+  assert {
+    condition = { for r in aws_sfn_alias.saga[0].routing_configuration : r.state_machine_version_arn => r.weight } == {
+      "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido:2" = 100
+    }
+    error_message = "Rolled back, every new saga runs the previous version."
+  }
+}
+
+# The version deployed by the runs above is known when this one plans.
+run "liberacao_da_mesma_versao" {
+  command = plan
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    liberacao = { percentual = 10, versao_anterior = 3 }
+  }
+
+  expect_failures = [aws_sfn_alias.saga]
+}
+
+run "liberacao_sem_numeros_inteiros" {
+  command = plan
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    liberacao = { percentual = 100, versao_anterior = 0 }
+  }
+
+  expect_failures = [var.liberacao]
+}
+
+run "sem_apelido" {
+  command = apply
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    maquina_por_apelido = false
+  }
+
+  assert {
+    condition     = length(aws_sfn_alias.saga) == 0 && !aws_sfn_state_machine.saga.publish && output.versao_saga == null
+    error_message = "Without an alias nothing is published."
+  }
+}
+
+run "liberacao_sem_apelido" {
+  command = plan
+
+  module {
+    source = "./modules/saga"
+  }
+
+  variables {
+    maquina_por_apelido = false
+    liberacao           = { percentual = 10, versao_anterior = 2 }
+  }
+
+  expect_failures = [var.liberacao]
 }
 
 run "gateway_com_limites_trocados" {

@@ -181,6 +181,14 @@ def conferir_iniciador(estado: Estado) -> None:
         and any("cesta-saga-pedido" in recurso for recurso in _lista(declaracao["Resource"]))
     }
     assert podem == {"cesta-iniciar-saga-role"}
+    [iniciar] = [d for d in estado.politicas()["cesta-iniciar-saga-role"] if d["Sid"] == "IniciarExecucao"]
+    arn = estado.funcoes()["cesta-iniciar-saga"]["environment"][0]["variables"]["ARN_MAQUINA_SAGA"]
+    # AWS checks a start against the machine's ARN; an alias is a condition on it.
+    maquina, apelido = ":".join(arn.split(":")[:7]), arn.split(":")[7:]
+    assert iniciar["Resource"] == [maquina]
+    assert iniciar.get("Condition", {}).get("ForAnyValue:StringEquals", {}).get("states:StateMachineQualifier", []) == (
+        apelido
+    )
 
 
 CONFERENCIAS: list[Callable[[Estado], None]] = [
@@ -264,6 +272,24 @@ def test_each_missing_action_is_caught(estado: Estado) -> None:
 
             with pytest.raises(AssertionError, match="falta"):
                 conferir_acoes(_com(estado, f"{nome}-role", tirar))
+
+
+def _sem_condicao(politica: dict[str, Any]) -> None:
+    [iniciar] = [d for d in politica["Statement"] if d["Sid"] == "IniciarExecucao"]
+    del iniciar["Condition"]
+
+
+def test_sagas_start_by_the_alias_alone(estado: Estado, aplicar: Callable[..., Estado]) -> None:
+    arn = estado.funcoes()["cesta-iniciar-saga"]["environment"][0]["variables"]["ARN_MAQUINA_SAGA"]
+    assert arn == f"{MAQUINA}:vigente"
+    with pytest.raises(AssertionError):
+        conferir_iniciador(_com(estado, "cesta-iniciar-saga-role", _sem_condicao))
+
+    sem_apelido = aplicar(maquina_por_apelido="false")
+
+    conferir_iniciador(sem_apelido)
+    assert sem_apelido.funcoes()["cesta-iniciar-saga"]["environment"][0]["variables"]["ARN_MAQUINA_SAGA"] == MAQUINA
+    assert sem_apelido.do_tipo("aws_sfn_alias") == {}
 
 
 def test_a_role_open_to_other_accounts_is_caught(estado: Estado) -> None:

@@ -72,6 +72,35 @@ def test_duplicates_in_any_spelling_are_success(sistema: Any, saida: Any) -> Non
     assert len(sistema.pedido("P1")["historico"]["L"]) == 1
 
 
+class SfnComApelido:
+    """Starts by an alias as AWS does: the execution is the machine's, and its ARN does not carry the alias."""
+
+    def __init__(self, real: Any, arn_apelido: str) -> None:
+        self.exceptions = real.exceptions
+        self.describe_execution = real.describe_execution
+        self._real, self._arn = real, arn_apelido
+
+    def start_execution(self, *, stateMachineArn: str, **pedido: Any) -> Any:  # noqa: N803
+        assert stateMachineArn == self._arn
+        return self._real.start_execution(stateMachineArn=stateMachineArn.rpartition(":")[0], **pedido)
+
+
+def test_one_execution_per_order_through_an_alias(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    apelido = f"{sistema.arn_maquina}:vigente"
+    monkeypatch.setenv("ARN_MAQUINA_SAGA", apelido)
+    esquecer()
+    falso: Any = SfnComApelido(aws.stepfunctions(), apelido)
+    monkeypatch.setattr(aws, "stepfunctions", lambda: falso)
+
+    assert iniciar(PEDIDO) == []
+    sistema.stepfunctions.stop_execution(
+        executionArn=f"{sistema.arn_maquina.replace(':stateMachine:', ':execution:')}:P1"
+    )
+    assert iniciar(PEDIDO, PEDIDO) == []  # closed: the stored input is read, and it is this order's
+    assert iniciar(PEDIDO | {"cartaoToken": "tok-outro"}) == ["m0"]
+    assert execucoes(sistema) == ["P1"]
+
+
 class SfnQueRecusa:
     """Answers ExecutionAlreadyExists even to an identical call, as AWS does after close and the local engine always."""
 

@@ -92,7 +92,7 @@ module "iniciar_saga" {
   arn_topico_alertas = var.arn_topico_alertas
   ambiente_variaveis = merge(local.injecao, {
     TABELA_PEDIDOS   = aws_dynamodb_table.pedidos.name
-    ARN_MAQUINA_SAGA = local.arn_maquina
+    ARN_MAQUINA_SAGA = var.maquina_por_apelido ? aws_sfn_alias.saga[0].arn : local.arn_maquina
   })
 
   permissoes = [
@@ -107,9 +107,16 @@ module "iniciar_saga" {
       recursos = [aws_dynamodb_table.pedidos.arn]
     },
     {
+      # IAM checks a start by an alias against the machine's ARN, and the alias is a condition on it:
+      # https://docs.aws.amazon.com/step-functions/latest/dg/auth-version-alias.html
       sid      = "IniciarExecucao"
       acoes    = ["states:StartExecution"]
       recursos = [local.arn_maquina]
+      condicoes = !var.maquina_por_apelido ? [] : [{
+        teste   = "ForAnyValue:StringEquals"
+        chave   = "states:StateMachineQualifier"
+        valores = [local.apelido]
+      }]
     },
     {
       sid   = "CompararExecucao"

@@ -3,6 +3,7 @@
 locals {
   nome_maquina = "cesta-saga-pedido"
   arn_maquina  = "arn:${var.contexto.particao}:states:${var.contexto.regiao}:${var.contexto.conta}:stateMachine:${local.nome_maquina}"
+  # An execution is named under its machine, whatever version or alias started it.
   arn_execucao = "arn:${var.contexto.particao}:states:${var.contexto.regiao}:${var.contexto.conta}:execution:${local.nome_maquina}"
 
   # Both machines write their execution log.
@@ -108,6 +109,7 @@ resource "aws_sfn_state_machine" "saga" {
   type       = "STANDARD"
   role_arn   = aws_iam_role.maquina.arn
   definition = local.definicao
+  publish    = var.maquina_por_apelido # a version for each definition that is deployed
 
   # Execution data is logged because the log is where an operator reads what a step received. It carries cartaoToken, which
   # is the gateway's single-merchant token and never a card number (the API refuses those).
@@ -119,4 +121,36 @@ resource "aws_sfn_state_machine" "saga" {
 
   # Creating the machine tests the log delivery with the role, so its policy has to be there first.
   depends_on = [aws_iam_role_policy.maquina]
+}
+
+# New executions are started by the alias, which says how many of a hundred run which published version. One that runs keeps
+# the version it was started with.
+resource "aws_sfn_alias" "saga" {
+  count = var.maquina_por_apelido ? 1 : 0
+
+  name        = local.apelido
+  description = "What iniciar_saga starts; see docs/deploy.md."
+
+  dynamic "routing_configuration" {
+    for_each = { for versao, peso in local.rota : versao => peso if peso > 0 }
+    content {
+      state_machine_version_arn = routing_configuration.key == "publicada" ? aws_sfn_state_machine.saga.state_machine_version_arn : "${local.arn_maquina}:${routing_configuration.key}"
+      weight                    = routing_configuration.value
+    }
+  }
+
+  lifecycle {
+    precondition {
+      condition     = !contains(keys(local.rota), element(split(":", aws_sfn_state_machine.saga.state_machine_version_arn), -1))
+      error_message = "liberacao_saga.versao_anterior is the version just deployed: there is nothing to share out. Give the one before it, or leave liberacao_saga out."
+    }
+  }
+}
+
+locals {
+  apelido = "vigente"
+  rota = var.liberacao == null ? { publicada = 100 } : {
+    publicada                                 = var.liberacao.percentual
+    (tostring(var.liberacao.versao_anterior)) = 100 - var.liberacao.percentual
+  }
 }

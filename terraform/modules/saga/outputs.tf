@@ -3,6 +3,11 @@ output "arn_maquina_saga" {
   value       = aws_sfn_state_machine.saga.arn
 }
 
+output "versao_saga" {
+  description = "Number of the version of cesta-saga-pedido just deployed, for the next gradual release; null without an alias."
+  value       = var.maquina_por_apelido ? element(split(":", aws_sfn_state_machine.saga.state_machine_version_arn), -1) : null
+}
+
 output "arn_maquina_compensacao" {
   description = "ARN of the state machine cesta-compensacao-manual."
   value       = aws_sfn_state_machine.compensacao.arn

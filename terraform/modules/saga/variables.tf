@@ -97,3 +97,32 @@ variable "permitir_injecao_falhas" {
   type        = bool
   default     = false
 }
+
+variable "maquina_por_apelido" {
+  description = "Whether sagas start through an alias of published versions; false starts the machine's latest definition."
+  type        = bool
+  default     = true
+}
+
+variable "liberacao" {
+  description = "Gradual release: the new version takes percentual of new sagas, versao_anterior the others; null gives all to the new one."
+  type = object({
+    percentual      = number
+    versao_anterior = number
+  })
+  default  = null
+  nullable = true
+
+  validation {
+    condition     = var.liberacao == null || try(var.liberacao.percentual >= 0 && var.liberacao.percentual <= 99 && floor(var.liberacao.percentual) == var.liberacao.percentual, false)
+    error_message = "percentual is a whole number from 0 (all on the previous version) to 99; at 100, leave the release out."
+  }
+  validation {
+    condition     = var.liberacao == null || try(var.liberacao.versao_anterior >= 1 && floor(var.liberacao.versao_anterior) == var.liberacao.versao_anterior, false)
+    error_message = "versao_anterior is the number of a published version."
+  }
+  validation {
+    condition     = var.liberacao == null || var.maquina_por_apelido
+    error_message = "A gradual release needs maquina_por_apelido."
+  }
+}
