@@ -32,6 +32,7 @@ locals {
     conta                = data.aws_caller_identity.atual.account_id
     nivel_log            = var.nivel_log
     retencao_logs_dias   = var.retencao_logs_dias
+    rastreamento         = var.rastreamento
     chave_kms            = var.chave_kms
     limites_concorrencia = var.limites_concorrencia
     exigir_tls           = var.exigir_tls

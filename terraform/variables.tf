@@ -117,6 +117,15 @@ variable "nivel_log" {
   }
 }
 
+variable "rastreamento" {
+  description = <<-EOT
+    Trace every function and state machine with X-Ray. It costs per trace, some time at each cold start, and permissions
+    on every resource in every role (AWS allows nothing narrower), so it is for when it is needed.
+  EOT
+  type        = bool
+  default     = false
+}
+
 variable "retencao_logs_dias" {
   description = "Days the functions' and APIs' logs are kept."
   type        = number

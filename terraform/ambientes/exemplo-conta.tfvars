@@ -11,3 +11,6 @@ permitir_injecao_falhas  = false
 
 # A new definition of the saga takes 10 of 100 new orders first; docs/deploy.md says how to go on and how to go back.
 # liberacao_saga = { percentual = 10, versao_anterior = 1 }
+
+# X-Ray traces of functions and state machines, for a while: it costs per trace and in permissions.
+# rastreamento = true

@@ -78,6 +78,11 @@ run "valores_exatos" {
   }
 
   assert {
+    condition     = one(aws_lambda_function.esta.tracing_config).mode == "PassThrough"
+    error_message = "Nothing is traced unless asked; said, because a function that was traced stays so otherwise."
+  }
+
+  assert {
     condition = (
       aws_cloudwatch_log_group.esta.name == "/aws/lambda/cesta-completa"
       && aws_cloudwatch_log_group.esta.retention_in_days == 14
@@ -129,6 +134,48 @@ run "valores_exatos" {
       && aws_cloudwatch_metric_alarm.erros.alarm_actions == toset(["arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas"])
     )
     error_message = "Every function has an alarm on its errors that notifies the topic."
+  }
+}
+
+run "com_rastreamento" {
+  command = apply
+
+  module {
+    source = "./modules/funcao"
+  }
+
+  variables {
+    contexto = {
+      arquivo_modelo     = "tests/dados/modelo.yaml"
+      artefato           = { bucket = "cesta-artefatos", chave = "funcoes/abc.zip", hash = "abc=" }
+      runtime            = "python3.13"
+      arquitetura        = "arm64"
+      ambiente           = "teste"
+      particao           = "aws"
+      regiao             = "sa-east-1"
+      conta              = "123456789012"
+      nivel_log          = "WARNING"
+      retencao_logs_dias = 14
+      rastreamento       = true
+    }
+  }
+
+  assert {
+    condition = (
+      one(aws_lambda_function.esta.tracing_config).mode == "Active"
+      && aws_lambda_function.esta.environment[0].variables.RASTREAMENTO_ATIVO == "true"
+    )
+    error_message = "With rastreamento, Lambda traces the function and the function loads its tracer."
+  }
+
+  assert {
+    condition = jsondecode(aws_iam_role_policy.esta.policy).Statement[1] == {
+      Sid      = "EnviarRastro"
+      Effect   = "Allow"
+      Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+      Resource = ["*"]
+    }
+    error_message = "With rastreamento, the role may send traces and read none."
   }
 }
 

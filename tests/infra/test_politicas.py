@@ -40,6 +40,18 @@ SEM_RECURSO = {
     ("ffv-lab-consumidor-pedidos-role", "ListarStreams"),
 }
 
+# Sending a trace takes no resource either; only where tracing is on.
+RASTRO = "EnviarRastro"
+DO_RASTRO = {
+    "lambda": {"xray:PutTelemetryRecords", "xray:PutTraceSegments"},
+    "maquina": {
+        "xray:GetSamplingRules",
+        "xray:GetSamplingTargets",
+        "xray:PutTelemetryRecords",
+        "xray:PutTraceSegments",
+    },
+}
+
 # Kinds of resource a function is told about by name, URL or ARN.
 ARNS_DE_DADOS = tuple(f"arn:aws:{servico}:" for servico in ("dynamodb", "sqs", "sns", "ssm"))
 
@@ -76,6 +88,8 @@ def acoes_precisas(estado: Estado, nome: str) -> set[str]:
     """Actions the function's code reaches, plus those of its event source mappings."""
     arn = estado.funcoes()[nome]["arn"]
     precisas = set(_alcancadas(HANDLERS[nome]))
+    if estado.funcoes()[nome]["tracing_config"][0]["mode"] == "Active":
+        precisas |= DO_RASTRO["lambda"]
     for mapeamento in estado.do_tipo("aws_lambda_event_source_mapping").values():
         if mapeamento["function_name"] in (arn, nome):
             precisas |= DE_MAPEAMENTO[mapeamento["event_source_arn"].split(":")[2]]
@@ -107,7 +121,8 @@ def conferir_curingas(estado: Estado) -> None:
             achados += [f"{papel}: {acao}" for acao in _lista(declaracao["Action"]) if "*" in acao]
             for recurso in _lista(declaracao["Resource"]):
                 aberto = any(re.fullmatch(padrao, recurso) for padrao in SUFIXOS_ABERTOS)
-                justificado = recurso == "*" and (papel, declaracao["Sid"]) in SEM_RECURSO
+                sem_recurso = (papel, declaracao["Sid"]) in SEM_RECURSO or declaracao["Sid"] == RASTRO
+                justificado = recurso == "*" and sem_recurso
                 if "*" in recurso and not aberto and not justificado:
                     achados.append(f"{papel}: {declaracao['Sid']} em {recurso}")
     assert achados == []
@@ -152,7 +167,8 @@ def conferir_maquina(estado: Estado) -> None:
             if sid not in ("InvocarAsFuncoesQueOrquestra", "EntregarLogs")
             for acao in _lista(declaracao["Action"])
         }
-        assert permitidas == {_acao(integracao) for integracao in integracoes}
+        do_rastro = DO_RASTRO["maquina"] if maquina["tracing_configuration"][0]["enabled"] else set()
+        assert permitidas == {_acao(integracao) for integracao in integracoes} | do_rastro
 
 
 def _acao(integracao: str) -> str:
@@ -204,6 +220,29 @@ CONFERENCIAS: list[Callable[[Estado], None]] = [
 @pytest.mark.parametrize("conferir", CONFERENCIAS, ids=lambda c: c.__name__)
 def test_policies_are_exact(estado: Estado, conferir: Callable[[Estado], None]) -> None:
     conferir(estado)
+
+
+@pytest.fixture(scope="module")
+def rastreado(aplicar: Callable[..., Estado]) -> Estado:
+    """The root with tracing on."""
+    return aplicar(rastreamento="true")
+
+
+@pytest.mark.parametrize("conferir", CONFERENCIAS, ids=lambda c: c.__name__)
+def test_policies_are_exact_with_tracing(rastreado: Estado, conferir: Callable[[Estado], None]) -> None:
+    conferir(rastreado)
+
+
+def test_tracing_reaches_every_function_and_machine_or_none(estado: Estado, rastreado: Estado) -> None:
+    for aplicado, modo, ligado in ((estado, "PassThrough", False), (rastreado, "Active", True)):
+        funcoes = aplicado.funcoes().values()
+        assert {f["tracing_config"][0]["mode"] for f in funcoes} == {modo}
+        assert {f["environment"][0]["variables"]["RASTREAMENTO_ATIVO"] for f in funcoes} == {str(ligado).lower()}
+        maquinas = aplicado.do_tipo("aws_sfn_state_machine").values()
+        assert {m["tracing_configuration"][0]["enabled"] for m in maquinas} == {ligado}
+        podem = {p for p, ds in aplicado.politicas().items() for d in ds if d["Sid"] == RASTRO}
+        papeis = {f"{nome}-role" for nome in aplicado.funcoes()} | {f"{m['name']}-role" for m in maquinas}
+        assert podem == (papeis if ligado else set())
 
 
 def _politica(estado: Estado, papel: str) -> tuple[dict[str, Any], dict[str, Any]]:

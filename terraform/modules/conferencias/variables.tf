@@ -17,6 +17,7 @@ variable "contexto" {
     retencao_logs_dias   = number
     chave_kms            = optional(string)
     limites_concorrencia = optional(map(number), {})
+    rastreamento         = optional(bool, false)
     exigir_tls           = bool
   })
 }

@@ -17,8 +17,7 @@ locals {
     LOG_LEVEL                    = var.contexto.nivel_log
     POWERTOOLS_SERVICE_NAME      = var.servico
     POWERTOOLS_METRICS_NAMESPACE = local.espaco_metricas[var.servico]
-    # Tracing needs xray:PutTraceSegments on "*", which no business function of this system may have.
-    RASTREAMENTO_ATIVO = "false"
+    RASTREAMENTO_ATIVO           = tostring(var.contexto.rastreamento)
   }
 
   permissao_log = {
@@ -27,6 +26,15 @@ locals {
     Action = ["logs:CreateLogStream", "logs:PutLogEvents"]
     # The suffix is the log stream, whose name Lambda chooses for each execution environment.
     Resource = ["arn:${var.contexto.particao}:logs:${var.contexto.regiao}:${var.contexto.conta}:log-group:/aws/lambda/${local.nome}:*"]
+  }
+
+  permissao_rastro = {
+    Sid    = "EnviarRastro"
+    Effect = "Allow"
+    Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+    # X-Ray defines no resource type for these two actions, so "*" is the only value they accept:
+    # https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsx-ray.html
+    Resource = ["*"]
   }
 
   permissoes = [
@@ -66,7 +74,7 @@ resource "aws_iam_role_policy" "esta" {
 
   policy = jsonencode({
     Version   = "2012-10-17"
-    Statement = concat([local.permissao_log], local.permissoes)
+    Statement = concat([local.permissao_log], var.contexto.rastreamento ? [local.permissao_rastro] : [], local.permissoes)
   })
 
   lifecycle {
@@ -93,7 +101,7 @@ resource "aws_lambda_function" "esta" {
   #checkov:skip=CKV_AWS_115:By variable (limites_concorrencia): a reserve taken by default would starve the account of who deploys it.
   #checkov:skip=CKV_AWS_272:The artifact is built from hash-pinned locks, byte for byte again, in a private versioned bucket; signing needs a profile of the account.
   #checkov:skip=CKV_AWS_173:No variable holds a secret: the gateway key is read from a SecureString. Lambda encrypts them at rest with its own key.
-  #checkov:skip=CKV_AWS_50:Tracing needs xray:PutTraceSegments on "*", which no business function has by default.
+  #checkov:skip=CKV_AWS_50:By variable (rastreamento): it needs xray:PutTraceSegments on "*", which no function has by default.
   function_name = local.nome
   description   = "${var.servico}: ${local.propriedades.Handler}"
   role          = aws_iam_role.esta.arn
@@ -109,6 +117,10 @@ resource "aws_lambda_function" "esta" {
   memory_size   = local.memoria
 
   reserved_concurrent_executions = lookup(var.contexto.limites_concorrencia, var.id_logico, var.concorrencia_reservada)
+
+  tracing_config {
+    mode = var.contexto.rastreamento ? "Active" : "PassThrough"
+  }
 
   environment {
     variables = merge(local.variaveis_comuns, var.ambiente_variaveis)

@@ -31,7 +31,7 @@ resource "aws_iam_role_policy" "compensacao" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [
+    Statement = concat([
       {
         Sid      = "InvocarAsFuncoesQueOrquestra"
         Effect   = "Allow"
@@ -45,7 +45,7 @@ resource "aws_iam_role_policy" "compensacao" {
         Resource = [aws_dynamodb_table.pedidos.arn]
       },
       local.entregar_logs,
-    ]
+    ], local.rastrear)
   })
 }
 
@@ -58,7 +58,7 @@ resource "aws_cloudwatch_log_group" "compensacao" {
 }
 
 resource "aws_sfn_state_machine" "compensacao" {
-  #checkov:skip=CKV_AWS_284:The log at level ALL with execution data tells the same story per execution; tracing needs xray actions on "*".
+  #checkov:skip=CKV_AWS_284:By variable (rastreamento): it needs xray actions on "*", and the log at level ALL tells the same story per execution.
   name     = local.nome_compensacao
   type     = "STANDARD"
   role_arn = aws_iam_role.compensacao.arn
@@ -77,6 +77,10 @@ resource "aws_sfn_state_machine" "compensacao" {
     log_destination        = "${aws_cloudwatch_log_group.compensacao.arn}:*"
     level                  = "ALL"
     include_execution_data = true
+  }
+
+  tracing_configuration {
+    enabled = var.contexto.rastreamento
   }
 
   # Creating the machine tests the log delivery with the role, so its policy has to be there first.

@@ -25,6 +25,21 @@ locals {
     Resource = ["*"]
   }
 
+  # Both machines trace their executions, where tracing is on.
+  rastrear = !var.contexto.rastreamento ? [] : [{
+    Sid    = "EnviarRastro"
+    Effect = "Allow"
+    Action = [
+      "xray:GetSamplingRules",
+      "xray:GetSamplingTargets",
+      "xray:PutTelemetryRecords",
+      "xray:PutTraceSegments",
+    ]
+    # X-Ray defines no resource type for these actions, so "*" is the only value they accept:
+    # https://docs.aws.amazon.com/step-functions/latest/dg/xray-iam.html
+    Resource = ["*"]
+  }]
+
   definicao = templatefile(var.arquivo_asl, {
     particao                    = var.contexto.particao
     regiao                      = var.contexto.regiao
@@ -64,7 +79,7 @@ resource "aws_iam_role_policy" "maquina" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [
+    Statement = concat([
       {
         Sid    = "InvocarAsFuncoesQueOrquestra"
         Effect = "Allow"
@@ -91,7 +106,7 @@ resource "aws_iam_role_policy" "maquina" {
         Resource = [aws_sqs_queue.compensacao_falhou.arn]
       },
       local.entregar_logs,
-    ]
+    ], local.rastrear)
   })
 }
 
@@ -104,7 +119,7 @@ resource "aws_cloudwatch_log_group" "maquina" {
 }
 
 resource "aws_sfn_state_machine" "saga" {
-  #checkov:skip=CKV_AWS_284:The log at level ALL with execution data tells the same story per execution; tracing needs xray actions on "*".
+  #checkov:skip=CKV_AWS_284:By variable (rastreamento): it needs xray actions on "*", and the log at level ALL tells the same story per execution.
   name       = local.nome_maquina
   type       = "STANDARD"
   role_arn   = aws_iam_role.maquina.arn
@@ -117,6 +132,10 @@ resource "aws_sfn_state_machine" "saga" {
     log_destination        = "${aws_cloudwatch_log_group.maquina.arn}:*"
     level                  = "ALL"
     include_execution_data = true
+  }
+
+  tracing_configuration {
+    enabled = var.contexto.rastreamento
   }
 
   # Creating the machine tests the log delivery with the role, so its policy has to be there first.
