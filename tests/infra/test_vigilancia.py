@@ -104,14 +104,12 @@ def test_an_alarm_that_tells_nobody_is_caught(estado: Estado) -> None:
 
 
 def test_the_dashboard_reads_business_metrics_that_the_code_counts(estado: Estado) -> None:
-    codigo = "\n".join(arquivo.read_text() for arquivo in (ROOT / "lambdas").rglob("*.py"))
-    contadas = set(re.findall(r'contar\(\s*"(\w+)"', codigo))
     [painel] = [p for p in estado.do_tipo("aws_cloudwatch_dashboard").values() if p["dashboard_name"] == "cesta-saga"]
     widgets = json.loads(painel["dashboard_body"])["widgets"]
     lidas = {m[1] for w in widgets for m in w["properties"].get("metrics", []) if m[0] == "Cesta"}
 
     assert lidas
-    assert lidas - contadas == set()
+    assert lidas - metricas_contadas() == set()
 
 
 def test_the_stock_waiting_question_reads_states_that_exist(estado: Estado) -> None:

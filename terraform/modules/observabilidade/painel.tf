@@ -56,6 +56,40 @@ locals {
       linha = null
     },
     {
+      pergunta = "Quantos pedidos foram recusados, e por quê?"
+      estat    = "Sum"
+      periodo  = 300
+      metricas = [
+        ["Cesta", "PedidosRecusados", "service", "cesta", { label = "Malfeitos (API)" }],
+        ["Cesta", "EstoqueInsuficiente", "service", "cesta", { label = "Sem estoque" }],
+        ["Cesta", "CartoesRecusados", "service", "cesta", { label = "Cartão recusado" }],
+      ]
+      linha = null
+    },
+    {
+      pergunta = "Quanto se desfez, e quantos pedidos pararam numa pessoa?"
+      estat    = "Sum"
+      periodo  = 300
+      metricas = [
+        ["Cesta", "EstornosFeitos", "service", "cesta", { label = "Estornos" }],
+        ["Cesta", "ReservasLiberadas", "service", "cesta", { label = "Reservas devolvidas" }],
+        ["Cesta", "IntervencoesHumanas", "service", "cesta", { label = "Deixados para uma pessoa" }],
+      ]
+      linha = null
+    },
+    {
+      pergunta = "O que chegou repetido ou tarde foi tratado? (duplicatas: informação; sobras: alarme)"
+      estat    = "Sum"
+      periodo  = 300
+      metricas = [
+        ["Cesta", "DuplicatasDescartadas", "service", "cesta", { label = "Duplicatas descartadas" }],
+        ["Cesta", "OrfasLiberadas", "service", "cesta", { label = "Reservas órfãs devolvidas" }],
+        ["Cesta", "BaixasTardias", "service", "cesta", { label = "Baixas tardias" }],
+        ["Cesta", "CobrancasOrfas", "service", "cesta", { label = "Cobranças órfãs" }],
+      ]
+      linha = null
+    },
+    {
       pergunta = "A fila de entrada está acumulando? (crescendo por 10 min)"
       estat    = "Maximum"
       periodo  = 60
