@@ -1,4 +1,4 @@
-"""docs/dashboards.md speaks of every widget that Terraform makes and of no other, and answers three questions of each."""
+"""docs/dashboards.md speaks of every widget Terraform makes and of no other, and answers three questions of each."""
 
 from __future__ import annotations
 
