@@ -90,7 +90,7 @@ def _listar(intervencao: Intervencao, console: Console, em_json: bool) -> int:
         )
         for r in resumos
     ]
-    _quadro(console, f"{len(resumos)} pedido(s) esperando uma pessoa", colunas, valores)
+    quadro(console, f"{len(resumos)} pedido(s) esperando uma pessoa", colunas, valores)
     for ilegivel in ilegiveis:
         console.print(
             f"mensagem ilegível {ilegivel.id} (defeito em: {ilegivel.defeito}): veja o conteúdo com exportar",
@@ -140,22 +140,22 @@ def _mostrar(intervencao: Intervencao, pedido_id: str, console: Console, em_json
     for aviso in retrato.avisos:
         dizer(f"  aviso: {aviso}")
     valores = [(linha["em"], linha["onde"], linha["oQue"], linha["detalhe"]) for linha in linhas]
-    _quadro(console, "Linha do tempo (UTC)", ("quando", "onde", "o quê", "detalhe"), valores)
+    quadro(console, "Linha do tempo (UTC)", ("quando", "onde", "o quê", "detalhe"), valores)
     return 0
 
 
-def _quadro(console: Console, titulo: str, colunas: Sequence[str], valores: Sequence[Sequence[str]]) -> None:
+def quadro(console: Console, titulo: str, colunas: Sequence[str], valores: Sequence[Sequence[str]]) -> None:
     """A table on a terminal; tab-separated lines anywhere else, so that nothing is cut and tools can read it."""
     if not console.is_terminal:
         for linha in (colunas, *valores):
             print("\t".join(linha))
         return
-    quadro = Table(title=titulo)
+    tabela = Table(title=titulo)
     for coluna in colunas:
-        quadro.add_column(coluna, overflow="fold")
+        tabela.add_column(coluna, overflow="fold")
     for linha in valores:
-        quadro.add_row(*(str(valor).replace("[", "\\[") for valor in linha))
-    console.print(quadro)
+        tabela.add_row(*(str(valor).replace("[", "\\[") for valor in linha))
+    console.print(tabela)
 
 
 def _confirmar(pergunta: str, sim: bool) -> bool:
@@ -244,7 +244,8 @@ def _exportar(intervencao: Intervencao, lidos: argparse.Namespace, console: Cons
     return 0
 
 
-def _numero_de_pedido(texto: str) -> str:
+def numero_de_pedido(texto: str) -> str:
+    """Argument type: an order's id."""
     try:
         return _PEDIDO_ID.validate_python(texto)
     except ValidationError:
@@ -261,14 +262,14 @@ def analisador() -> argparse.ArgumentParser:
     listar = acoes.add_parser("listar", help="quem espera, há quanto tempo, quanto vale e por quê; não consome nada")
     listar.add_argument("--json", action="store_true")
     mostrar = acoes.add_parser("mostrar", help="a linha do tempo de um pedido")
-    mostrar.add_argument("pedido", type=_numero_de_pedido)
+    mostrar.add_argument("pedido", type=numero_de_pedido)
     mostrar.add_argument("--json", action="store_true")
     reprocessar = acoes.add_parser("reprocessar", help="desfaz o que falta e tira da fila o que deu certo")
-    reprocessar.add_argument("pedidos", nargs="*", type=_numero_de_pedido)
+    reprocessar.add_argument("pedidos", nargs="*", type=numero_de_pedido)
     reprocessar.add_argument("--todos", action="store_true")
     reprocessar.add_argument("--sim", action="store_true", help="não pergunta")
     encerrar = acoes.add_parser("encerrar", help="registra a decisão de uma pessoa e tira da fila; não move dinheiro")
-    encerrar.add_argument("pedido", type=_numero_de_pedido)
+    encerrar.add_argument("pedido", type=numero_de_pedido)
     encerrar.add_argument("--motivo", required=True, help="fica gravado no pedido; sem dados pessoais")
     encerrar.add_argument("--estoque", choices=("liberar", "baixar", "nada"), help="o destino das unidades reservadas")
     encerrar.add_argument("--por", default=getpass.getuser(), help="quem decidiu (padrão: o usuário desta máquina)")
@@ -283,7 +284,7 @@ def principal(argumentos: Sequence[str] | None = None, intervencao: Intervencao 
     lidos = analisador().parse_args(argumentos)
     console = Console()
     try:
-        feita = intervencao or Intervencao(_alvo(lidos.alvo))
+        feita = intervencao or Intervencao(alvo_em_operacao(lidos.alvo))
     except ErroDasProvas as erro:
         console.print(f"erro: {erro}", markup=False, soft_wrap=True)
         return 2
@@ -303,7 +304,8 @@ def principal(argumentos: Sequence[str] | None = None, intervencao: Intervencao 
         return 1
 
 
-def _alvo(nome: str) -> Alvo:
+def alvo_em_operacao(nome: str) -> Alvo:
+    """A deployed target that answers, production included; AlvoNaoImplantadoError otherwise."""
     alvo = Alvo.carregar(nome, producao=True)
     alvo.conferir_no_ar()
     return alvo

@@ -452,6 +452,11 @@ def _linhas(onde: str, execucao: Execucao) -> list[Linha]:
             ultima = visita.tentativas[-1]
             detalhe = "; ".join(parte for parte in (detalhe, f"erro {ultima.erro}") if parte)
         linhas.append(Linha(visita.entrou, onde, visita.estado, detalhe))
+        for numero, tentativa in enumerate(visita.tentativas, 1):
+            if tentativa.erro and quantas > 1:
+                erro = str(Erro(Error=tentativa.erro, Cause=tentativa.causa))
+                quando = tentativa.fim or tentativa.inicio
+                linhas.append(Linha(quando, onde, f"{visita.estado}, {numero}ª tentativa falhou", erro))
     if execucao.fim is not None:
         linhas.append(Linha(execucao.fim, onde, f"execução terminou: {execucao.situacao}"))
     return linhas

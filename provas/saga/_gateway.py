@@ -39,6 +39,10 @@ class Movimento:
         """Centavos that this line took from the customer; negative when it gave them back, 0 when none moved."""
         return self.valor_centavos * _TIPOS[self.tipo][2]
 
+    def __str__(self) -> str:
+        """What happened, to a reader (Portuguese)."""
+        return _TIPOS[self.tipo][1].format(valor=reais(self.valor_centavos))
+
 
 class Livro:
     """Reads the ledger of one stand-in. The API key comes from the parameter that the functions themselves read."""
@@ -121,7 +125,6 @@ def faixas_do_gateway(movimentos: Sequence[Movimento]) -> list[Faixa]:
 
 
 def _marco(m: Movimento) -> Marco:
-    texto = _TIPOS[m.tipo][1].format(valor=reais(m.valor_centavos))
     if m.dinheiro:
-        return Marco(m.em, Situacao.SUCESSO, texto, m.tipo)
-    return Marco(m.em, Situacao.NEUTRO if m.tipo == "NADA_A_ESTORNAR" else Situacao.FALHA, texto, m.tipo)
+        return Marco(m.em, Situacao.SUCESSO, str(m), m.tipo)
+    return Marco(m.em, Situacao.NEUTRO if m.tipo == "NADA_A_ESTORNAR" else Situacao.FALHA, str(m), m.tipo)
