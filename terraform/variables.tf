@@ -120,10 +120,12 @@ variable "nivel_log" {
 variable "rastreamento" {
   description = <<-EOT
     Trace every function and state machine with X-Ray. It costs per trace, some time at each cold start, and permissions
-    on every resource in every role (AWS allows nothing narrower), so it is for when it is needed.
+    on every resource in every role (AWS allows nothing narrower), so it is for when it is needed. null
+    leaves the machines' setting unsaid, for a target that keeps none.
   EOT
   type        = bool
   default     = false
+  nullable    = true
 }
 
 variable "retencao_logs_dias" {

@@ -17,7 +17,7 @@ variable "contexto" {
     retencao_logs_dias   = number
     chave_kms            = optional(string)
     limites_concorrencia = optional(map(number), {})
-    rastreamento         = optional(bool, false)
+    rastreamento         = optional(bool)
     habilitar_api_http   = optional(bool, true)
     prefixo_url_funcao   = optional(string)
     exigir_tls           = bool

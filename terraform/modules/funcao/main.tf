@@ -12,12 +12,14 @@ locals {
 
   espaco_metricas = { cesta = "Cesta", painel = "Cadencia", fila = "Cadencia" }
 
+  rastrear = coalesce(var.contexto.rastreamento, false)
+
   variaveis_comuns = {
     AMBIENTE                     = var.contexto.ambiente
     LOG_LEVEL                    = var.contexto.nivel_log
     POWERTOOLS_SERVICE_NAME      = var.servico
     POWERTOOLS_METRICS_NAMESPACE = local.espaco_metricas[var.servico]
-    RASTREAMENTO_ATIVO           = tostring(var.contexto.rastreamento)
+    RASTREAMENTO_ATIVO           = tostring(local.rastrear)
   }
 
   permissao_log = {
@@ -74,7 +76,7 @@ resource "aws_iam_role_policy" "esta" {
 
   policy = jsonencode({
     Version   = "2012-10-17"
-    Statement = concat([local.permissao_log], var.contexto.rastreamento ? [local.permissao_rastro] : [], local.permissoes)
+    Statement = concat([local.permissao_log], local.rastrear ? [local.permissao_rastro] : [], local.permissoes)
   })
 
   lifecycle {
@@ -119,7 +121,7 @@ resource "aws_lambda_function" "esta" {
   reserved_concurrent_executions = lookup(var.contexto.limites_concorrencia, var.id_logico, var.concorrencia_reservada)
 
   tracing_config {
-    mode = var.contexto.rastreamento ? "Active" : "PassThrough"
+    mode = local.rastrear ? "Active" : "PassThrough"
   }
 
   environment {

@@ -30,7 +30,7 @@ variable "contexto" {
     retencao_logs_dias   = number
     chave_kms            = optional(string)
     limites_concorrencia = optional(map(number), {})
-    rastreamento         = optional(bool, false)
+    rastreamento         = optional(bool)
   })
 }
 

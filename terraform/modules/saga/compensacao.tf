@@ -45,7 +45,7 @@ resource "aws_iam_role_policy" "compensacao" {
         Resource = [aws_dynamodb_table.pedidos.arn]
       },
       local.entregar_logs,
-    ], local.rastrear)
+    ], local.permissao_rastro)
   })
 }
 
@@ -79,8 +79,12 @@ resource "aws_sfn_state_machine" "compensacao" {
     include_execution_data = true
   }
 
-  tracing_configuration {
-    enabled = var.contexto.rastreamento
+  # Said even when off: a machine that was traced stays so otherwise.
+  dynamic "tracing_configuration" {
+    for_each = var.contexto.rastreamento == null ? [] : [var.contexto.rastreamento]
+    content {
+      enabled = tracing_configuration.value
+    }
   }
 
   # Creating the machine tests the log delivery with the role, so its policy has to be there first.

@@ -26,7 +26,7 @@ locals {
   }
 
   # Both machines trace their executions, where tracing is on.
-  rastrear = !var.contexto.rastreamento ? [] : [{
+  permissao_rastro = !coalesce(var.contexto.rastreamento, false) ? [] : [{
     Sid    = "EnviarRastro"
     Effect = "Allow"
     Action = [
@@ -106,7 +106,7 @@ resource "aws_iam_role_policy" "maquina" {
         Resource = [aws_sqs_queue.compensacao_falhou.arn]
       },
       local.entregar_logs,
-    ], local.rastrear)
+    ], local.permissao_rastro)
   })
 }
 
@@ -134,8 +134,12 @@ resource "aws_sfn_state_machine" "saga" {
     include_execution_data = true
   }
 
-  tracing_configuration {
-    enabled = var.contexto.rastreamento
+  # Said even when off: a machine that was traced stays so otherwise.
+  dynamic "tracing_configuration" {
+    for_each = var.contexto.rastreamento == null ? [] : [var.contexto.rastreamento]
+    content {
+      enabled = tracing_configuration.value
+    }
   }
 
   # Creating the machine tests the log delivery with the role, so its policy has to be there first.
