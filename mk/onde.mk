@@ -1,5 +1,11 @@
-##@ A história de um pedido
-.PHONY: onde
+##@ Ver o que está acontecendo
+.PHONY: onde alarmes gateway
 
 onde: setup ## A história inteira de um pedido, de todos os sistemas, em ordem: PEDIDO=... (ALVO=)
 	@scripts/onde.sh "$(or $(PEDIDO),$(error diga qual pedido: make onde PEDIDO=...))" --alvo $(ALVO)
+
+alarmes: setup ## Os alarmes que estão tocando e onde o runbook fala deles (ALVO=)
+	@scripts/alarmes.sh --alvo $(ALVO)
+
+gateway: setup ## Derruba ou levanta o gateway de mentira: MODO=indisponivel | normal (ALVO=)
+	@scripts/gateway.sh "$(or $(MODO),$(error diga o modo: make gateway MODO=indisponivel ou MODO=normal))" --alvo $(ALVO)

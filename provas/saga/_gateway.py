@@ -67,6 +67,21 @@ class Livro:
             raise ProvaFalhouError("200 ao ler os movimentos do gateway simulado", f"{resposta.status}")
         return [ler_movimento(m) for m in json.loads(resposta.data)["movimentos"]]
 
+    def mudar_modo(self, modo: str) -> None:
+        """Put the stand-in in ``NORMAL`` or ``INDISPONIVEL``.
+
+        Raises
+        ------
+        ProvaFalhouError
+            It answered anything but 200.
+        """
+        url = str(self._alvo.saida("url_gateway_simulado", "gateway simulado")).rstrip("/")
+        resposta = self._alvo.http.request(
+            "PUT", f"{url}/modo", json={"modo": modo}, headers={"X-Api-Key": self.chave_de_api()}
+        )
+        if resposta.status != 200:
+            raise ProvaFalhouError("200 ao mudar o modo do gateway simulado", f"{resposta.status}")
+
     def apagar(self, pedido_id: str) -> None:
         """Remove what the order left in the stand-in's table (clean-up: the stand-in has no route to forget)."""
         tabela = self._alvo.variavel("GatewaySimulado", "TABELA_GATEWAY")

@@ -23,14 +23,6 @@ FOLGA_MOTOR_S = 20
 """A starved engine takes seconds to start a process."""
 
 
-def modo(bancada, qual: str) -> None:
-    url = str(bancada.alvo.saida("url_gateway_simulado")).rstrip("/")
-    r = bancada.alvo.http.request(
-        "PUT", f"{url}/modo", json={"modo": qual}, headers={"X-Api-Key": bancada.livro.chave_de_api()}
-    )
-    assert r.status == 200, r.data
-
-
 def circuito(alvo: Alvo) -> str:
     item = alvo.cliente("dynamodb").get_item(
         TableName=alvo.variavel("CobrarPagamento", "TABELA_DISJUNTOR"),
@@ -92,9 +84,9 @@ def test_an_outage_reaches_the_gateway_as_probes_only_and_ends_by_itself(alvo, b
     # Another test's outage may have left it open: it closes at the next answered charge, and that would be in this one.
     tabela = alvo.variavel("CobrarPagamento", "TABELA_DISJUNTOR")
     alvo.cliente("dynamodb").delete_item(TableName=tabela, Key={"operacao": {"S": "cobrar"}})
-    bancada.ao_limpar("gateway de volta", lambda: modo(bancada, "NORMAL"))
+    bancada.ao_limpar("gateway de volta", lambda: bancada.livro.mudar_modo("NORMAL"))
     desde_ms = int(time.time() * 1000)
-    modo(bancada, "INDISPONIVEL")
+    bancada.livro.mudar_modo("INDISPONIVEL")
 
     queda: Counter[str] = Counter()
     comeco = time.monotonic()
@@ -115,7 +107,7 @@ def test_an_outage_reaches_the_gateway_as_probes_only_and_ends_by_itself(alvo, b
     assert chegaram <= falhas + INSTANCIAS + duracao_s / aberto_s + 1
     assert feitas > 3 * chegaram, "without a breaker every charge reaches it"
 
-    modo(bancada, "NORMAL")
+    bancada.livro.mudar_modo("NORMAL")
     volta: Counter[str] = Counter()
     with cobrancas(bancada, volta):
         bancada.esperar_ate(lambda: circuito(alvo), aberto_s + FOLGA_MOTOR_S, "FECHADO", ate=lambda e: e == "FECHADO")

@@ -100,20 +100,12 @@ def test_an_order_ended_by_hand_keeps_why_and_gives_its_units_back(alvo, bancada
     assert na_fila(alvo) == 0
 
 
-def _modo(bancada, modo: str) -> None:
-    url = str(bancada.alvo.saida("url_gateway_simulado")).rstrip("/")
-    r = bancada.alvo.http.request(
-        "PUT", f"{url}/modo", json={"modo": modo}, headers={"X-Api-Key": bancada.livro.chave_de_api()}
-    )
-    assert r.status == 200, r.data
-
-
 def test_orders_of_an_outage_are_drained_when_the_gateway_is_back(alvo, bancada):
     """Charge and refund fail together; afterwards one command leaves no order, no unit and no centavo astray."""
     sku = bancada.criar_estoque(saldo=PEDIDOS_NA_QUEDA * QUANTIDADE)
     pedidos = [bancada.novo_pedido_id() for _ in range(PEDIDOS_NA_QUEDA)]
-    _modo(bancada, "INDISPONIVEL")
-    bancada.ao_limpar("gateway de volta", lambda: _modo(bancada, "NORMAL"))
+    bancada.livro.mudar_modo("INDISPONIVEL")
+    bancada.ao_limpar("gateway de volta", lambda: bancada.livro.mudar_modo("NORMAL"))
     for inicio in range(0, PEDIDOS_NA_QUEDA, JUNTOS):
         leva = pedidos[inicio : inicio + JUNTOS]
         for pedido_id in leva:
@@ -129,7 +121,7 @@ def test_orders_of_an_outage_are_drained_when_the_gateway_is_back(alvo, bancada)
     assert len(esperando) == PEDIDOS_NA_QUEDA
     assert bancada.estoque(sku)[0] == 0
 
-    _modo(bancada, "NORMAL")
+    bancada.livro.mudar_modo("NORMAL")
     comeco = time.monotonic()
     # A breaker that is still open when the first attempt comes leaves its orders for the next one, and loses nothing.
     for _ in range(5):
