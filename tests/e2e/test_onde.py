@@ -97,7 +97,9 @@ def test_an_order_left_to_a_person_says_why_and_is_counted(alvo: Alvo, bancada) 
         "invocation failed (WARNING)\terro ConfirmacaoForcadaAFalharError",
     ):
         assert parte in contada.stdout
-    assert bancada.mensagem_humana(pedido_id) is not None, "looking must leave the message where it was"
+    deixada = bancada.mensagem_humana(pedido_id)
+    assert deixada is not None, "looking must leave the message where it was"
+    bancada.apagar_mensagem_humana(deixada)
 
 
 def test_an_unknown_order_is_said_and_fails(alvo: Alvo) -> None:
