@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 
 from engine import motor, state_backend
 from engine.build import BuildPlan, build
@@ -29,7 +30,8 @@ def _confirm(question: str) -> None:
         raise EngineError("cancelado; nada foi alterado.")
 
 
-def _require_reachable(target: str, settings: EngineSettings) -> None:
+def require_reachable(target: str, settings: EngineSettings) -> None:
+    """Raise :class:`EngineError` unless the engine of a target without an account answers."""
     if target == "local" and motor.health(settings) is None:
         raise EngineError(f"o motor local não responde em {settings.endpoint}; rode make local-up.")
     if target == "localstack" and localstack.health() is None:
@@ -44,7 +46,7 @@ def deploy(target: str, settings: EngineSettings) -> None:
     EngineError
         If the target is not reachable, the account owner does not confirm, or a step fails.
     """
-    _require_reachable(target, settings)
+    require_reachable(target, settings)
     terraform = Terraform(target, settings)
     arguments = _arguments(terraform)
     began = time.monotonic()
@@ -79,7 +81,7 @@ def plan(target: str, settings: EngineSettings) -> None:
     EngineError
         If the target is not reachable, or Terraform fails.
     """
-    _require_reachable(target, settings)
+    require_reachable(target, settings)
     terraform = Terraform(target, settings)
     arguments = _arguments(terraform)
     terraform.init()
@@ -124,8 +126,13 @@ def migrate_state(settings: EngineSettings) -> None:
     print(f"estado levado; {shown(file)}.migrado pode ser apagado depois de um make plano ALVO=aws sem mudanças")
 
 
-def destroy(target: str, settings: EngineSettings) -> None:
+def destroy(target: str, settings: EngineSettings, before: Callable[[], None] | None = None) -> None:
     """Destroy everything the target's state knows. Safe to repeat.
+
+    Parameters
+    ----------
+    before : callable, optional
+        Run after the account owner confirmed, before anything is destroyed.
 
     Raises
     ------
@@ -136,12 +143,15 @@ def destroy(target: str, settings: EngineSettings) -> None:
     if terraform.backend.file and not terraform.backend.file.exists():
         print(f"nada implantado em {target} por este diretório")
         return
-    _require_reachable(target, settings)
+    require_reachable(target, settings)
     arguments = _arguments(terraform)
     terraform.init()
     if target == "aws":
         planned = terraform.plan(arguments, destroy=True)
         _confirm("Destruir tudo isto na conta AWS?")
+    if before:
+        before()
+    if target == "aws":
         terraform.apply_plan(planned)
     else:
         terraform.destroy(arguments)

@@ -241,13 +241,14 @@ class Terraform:
                 lines.append(f"{path.relative_to(CONFIGURATION)}: {sources}")
         return "\n".join(lines)
 
-    def variables(self, *, runtime: str, architecture: str, artifact: Path) -> list[str]:
-        """``-var-file`` and ``-var`` arguments of the target.
+    @property
+    def variables_file(self) -> Path:
+        """The target's file of variables.
 
         Raises
         ------
         EngineError
-            If the target's variables file does not exist.
+            If it does not exist.
         """
         name = self.target if self.target != "aws" else state_backend.environment_name()
         file = CONFIGURATION / "ambientes" / f"{name}.tfvars"
@@ -256,6 +257,27 @@ class Terraform:
                 f"falta {shown(file)}; copie terraform/ambientes/exemplo-conta.tfvars, ajuste e repita "
                 "(AMBIENTE=nome escolhe outro arquivo)."
             )
+        return file
+
+    @property
+    def region(self) -> str:
+        """Region the target is deployed in: what its file of variables says, else the variable's default."""
+        default = CONFIGURATION.joinpath("variables.tf").read_text().split('variable "regiao"', 1)[1]
+        said = re.search(r'^\s*regiao\s*=\s*"([^"]+)"', self.variables_file.read_text(), re.MULTILINE)
+        found = said or re.search(r'^\s*default\s*=\s*"([^"]+)"', default, re.MULTILINE)
+        if found is None:
+            raise EngineError(f"{shown(self.variables_file)} não diz a região (regiao = ...).")
+        return found[1]
+
+    def variables(self, *, runtime: str, architecture: str, artifact: Path) -> list[str]:
+        """``-var-file`` and ``-var`` arguments of the target.
+
+        Raises
+        ------
+        EngineError
+            If the target's variables file does not exist.
+        """
+        file = self.variables_file
         arguments = [f"-var-file={file}", f"-var=arquivo_artefato={artifact}"]
         if self.target == "aws":
             arguments += [f"-var=runtime={runtime}", f"-var=arquitetura={architecture}"]

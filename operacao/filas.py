@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
+
+from comum.contrato import json_canonico
 
 SEGURAR_S = 120
 """How long a message stays hidden if this process is killed: short, because the alarm only counts visible ones."""
@@ -109,3 +114,28 @@ def segurar(sqs: Any, url: str) -> Iterator[Seguradas]:
 def enviada_ms(mensagem: dict[str, Any]) -> int:
     """When it was first sent, in epoch milliseconds."""
     return int(mensagem.get("Attributes", {}).get("SentTimestamp", 0))
+
+
+def gravar(mensagens: Sequence[dict[str, Any]], arquivo: Path) -> int:
+    """Write messages as JSON lines; how many. The file appears whole or not at all, readable by its owner only."""
+    arquivo.parent.mkdir(parents=True, exist_ok=True)
+    fd, provisorio = tempfile.mkstemp(dir=arquivo.parent, prefix=f".{arquivo.name}.")
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as saida:
+            for mensagem in mensagens:
+                saida.write(json_canonico(_exportada(mensagem)) + "\n")
+        Path(provisorio).replace(arquivo)
+    finally:
+        Path(provisorio).unlink(missing_ok=True)
+    return len(mensagens)
+
+
+def _exportada(mensagem: dict[str, Any]) -> dict[str, Any]:
+    atributos = {nome: valor.get("StringValue") for nome, valor in mensagem.get("MessageAttributes", {}).items()}
+    return {
+        "messageId": mensagem["MessageId"],
+        "enviadaEmMs": enviada_ms(mensagem),
+        "recebimentos": int(mensagem.get("Attributes", {}).get("ApproximateReceiveCount", 0)),
+        "corpo": mensagem["Body"],
+        **({"atributos": atributos} if atributos else {}),
+    }

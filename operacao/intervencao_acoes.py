@@ -7,9 +7,7 @@ holds an order's message works on the order; two people never do at once.
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +24,7 @@ from comum.cartao import texto_parece_cartao
 from comum.contrato import json_canonico
 from comum.relogio import agora_iso
 from estoque.baixas import RepositorioBaixas
-from operacao.filas import Seguradas, enviada_ms, segurar
+from operacao.filas import Seguradas, gravar, segurar
 from operacao.intervencao_fila import Erro, Ilegivel, Pendencia, e_tentativa_de, ler
 from pedidos.repositorio import Encerramento, Pedido, RepositorioPedidos
 from pedidos.situacao import FINAIS, Status
@@ -165,17 +163,7 @@ class Intervencao:
         The file appears whole or not at all, readable by its owner only.
         """
         with self.segurar() as (seguradas, _, _ilegiveis):
-            mensagens = seguradas.mensagens
-        arquivo.parent.mkdir(parents=True, exist_ok=True)
-        fd, provisorio = tempfile.mkstemp(dir=arquivo.parent, prefix=f".{arquivo.name}.")
-        try:
-            with os.fdopen(fd, "w", encoding="utf-8") as saida:
-                for mensagem in mensagens:
-                    saida.write(json_canonico(_exportada(mensagem)) + "\n")
-            Path(provisorio).replace(arquivo)
-        finally:
-            Path(provisorio).unlink(missing_ok=True)
-        return len(mensagens)
+            return gravar(seguradas.mensagens, arquivo)
 
     # --- undoing -------------------------------------------------------------------------------------------------
 
@@ -422,15 +410,6 @@ def texto_para_guardar(texto: str, campo: str, menor: int = MENOR_TEXTO) -> str:
     if _DADO_PESSOAL.search(limpo) or texto_parece_cartao(limpo):
         raise IntervencaoError(f"Em {campo} não vão dados pessoais (e-mail, documento, telefone, cartão): reescreva.")
     return limpo
-
-
-def _exportada(mensagem: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "messageId": mensagem["MessageId"],
-        "enviadaEmMs": enviada_ms(mensagem),
-        "recebimentos": int(mensagem.get("Attributes", {}).get("ApproximateReceiveCount", 0)),
-        "corpo": mensagem["Body"],
-    }
 
 
 def _historico(pedido: Pedido | None) -> Sequence[Any]:

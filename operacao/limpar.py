@@ -1,0 +1,311 @@
+"""``scripts/limpar.sh``: takes a deployment away and proves that nothing of it is left.
+
+In this order: what people may still need (the human queue, every DLQ, the discarded records) goes to files, or nothing
+else happens; Terraform destroys; the log groups that services make again by delivering late are deleted; and the tags
+are asked until they answer nothing, as are the services the tag query does not cover. Every step can be interrupted
+and repeated: the exit status is 0 only when nothing is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from engine import deploy
+from engine.settings import TARGETS, EngineError, EngineSettings, build_root, shown
+from engine.terraform import Terraform
+from operacao.filas import gravar, segurar
+from provas.erros import ErroDasProvas
+
+PROJETOS = ("cesta", "ffv-lab", "ffv-lab-fila")
+"""Every value of the tag ``Projeto`` in the configuration; a test compares."""
+FILA_HUMANA = "cesta-compensacao-falhou"
+DLQS = (
+    "cesta-pedidos-criados-dlq",
+    "cesta-baixar-reserva-dlq",
+    "ffv-lab-consumidor-pedidos-dlq",
+    "ffv-lab-fila-pedidos-dlq",
+)
+BALDE_FALHAS = "ffv-lab-falhas-consumidor-"
+GRUPO_USUARIOS = "cadencia-painel"
+_INICIOS = ("cesta-", "cadencia-", "ffv-lab-")
+_PASTAS_DE_LOG = ("/aws/lambda/", "/aws/vendedlogs/states/", "/aws/vendedlogs/apis/")
+_FILA_AUSENTE = ("QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue")
+
+
+class LimparError(ErroDasProvas):
+    """It cannot go on; the message is Portuguese and says what to do."""
+
+
+@dataclass(frozen=True)
+class Ritmo:
+    """How long to look for what is left: seconds between looks and in all, and looks in a row that must find nothing.
+
+    On AWS the tag query shows what was deleted for minutes, and a service delivers its last log lines a while after it
+    is gone, making its log group again.
+    """
+
+    pausa_s: float
+    prazo_s: float
+    vazias: int
+
+
+RITMOS = {"local": Ritmo(1, 30, 2), "localstack": Ritmo(2, 60, 2), "aws": Ritmo(15, 900, 4)}
+
+
+class Conta:
+    """The AWS clients of one target, made once each."""
+
+    def __init__(self, regiao: str, endpoint: str | None) -> None:
+        self.regiao = regiao
+        self._endpoint = endpoint
+        self._clientes: dict[str, Any] = {}
+
+    def __getitem__(self, servico: str) -> Any:
+        if servico not in self._clientes:
+            chaves = {"aws_access_key_id": "test", "aws_secret_access_key": "test"} if self._endpoint else {}
+            sessao: Any = boto3  # its stubs know each service by a literal, not by a variable
+            self._clientes[servico] = sessao.client(
+                servico,
+                region_name=self.regiao,
+                endpoint_url=self._endpoint,
+                config=Config(retries={"max_attempts": 5, "mode": "standard"}),
+                **chaves,
+            )
+        return self._clientes[servico]
+
+    def paginas(self, servico: str, operacao: str, chave: str, **argumentos: Any) -> Iterator[Any]:
+        """Every item of every page; none where an engine does not have the service."""
+        try:
+            for pagina in self[servico].get_paginator(operacao).paginate(**argumentos):
+                yield from pagina.get(chave, [])
+        except ClientError as erro:
+            if not self._endpoint or erro.response["ResponseMetadata"]["HTTPStatusCode"] != 501:
+                raise
+
+
+def nosso(nome: str) -> bool:
+    """Whether a resource's name is one this system gives."""
+    return nome.startswith(_INICIOS)
+
+
+# --- what people may still need ---------------------------------------------------------------------------------------
+
+
+def exportar(conta: Conta, pasta: Path, dormir: Callable[[float], None] = time.sleep) -> dict[str, int]:
+    """Write every waiting message, and every discarded record kept in S3, under ``pasta``; how many of each source.
+
+    A queue that is gone has nothing to give. Nothing is consumed.
+
+    Raises
+    ------
+    LimparError
+        A queue holds messages that could not be read.
+    """
+    quantas = {}
+    for fila in (FILA_HUMANA, *DLQS):
+        try:
+            url = conta["sqs"].get_queue_url(QueueName=fila)["QueueUrl"]
+        except ClientError as erro:
+            if erro.response["Error"]["Code"] not in _FILA_AUSENTE:
+                raise
+            continue
+        quantas[fila] = _exportar_fila(conta["sqs"], url, pasta / f"{fila}.jsonl", dormir)
+    for balde in _baldes(conta):
+        objetos = list(conta.paginas("s3", "list_objects_v2", "Contents", Bucket=balde))
+        for n, objeto in enumerate(objetos):
+            arquivo = pasta / balde / f"{n:05}-{objeto['Key'].rsplit('/', 1)[-1]}"
+            arquivo.parent.mkdir(parents=True, exist_ok=True)
+            conta["s3"].download_file(balde, objeto["Key"], str(arquivo))
+        quantas[balde] = len(objetos)
+    return quantas
+
+
+def _exportar_fila(sqs: Any, url: str, arquivo: Path, dormir: Callable[[float], None]) -> int:
+    # The counts are approximate, and what somebody else holds comes back by itself: look again before giving up.
+    for tentativa in range(3):
+        if tentativa:
+            dormir(20)
+        with segurar(sqs, url) as seguradas:
+            mensagens = seguradas.mensagens
+            faltam = _quantas(sqs, url) - len(mensagens)
+            if faltam <= 0:
+                return gravar(mensagens, arquivo) if mensagens else 0
+    raise LimparError(
+        f"{faltam} mensagem(ns) de {url.rsplit('/', 1)[-1]} não puderam ser lidas: alguém está com elas. Nada foi "
+        "destruído. Feche o que lê a fila, espere 2 minutos e repita."
+    )
+
+
+def _quantas(sqs: Any, url: str) -> int:
+    nomes = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    atributos = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=nomes)["Attributes"]
+    return sum(int(atributos.get(nome, 0)) for nome in nomes)
+
+
+def _baldes(conta: Conta) -> list[str]:
+    baldes = [b["Name"] for b in conta["s3"].list_buckets()["Buckets"]]
+    return [b for b in baldes if b.startswith(BALDE_FALHAS) and b.endswith(f"-{conta.regiao}")]
+
+
+# --- what would stop Terraform ----------------------------------------------------------------------------------------
+
+
+def desproteger(conta: Conta) -> None:
+    """Empty the bucket of discarded records and lift the user pool's protection: in producao both stop a destroy."""
+    for balde in _baldes(conta):
+        for objeto in conta.paginas("s3", "list_objects_v2", "Contents", Bucket=balde):
+            conta["s3"].delete_object(Bucket=balde, Key=objeto["Key"])
+    for grupo in conta.paginas("cognito-idp", "list_user_pools", "UserPools", MaxResults=60):
+        if grupo["Name"] == GRUPO_USUARIOS:
+            conta["cognito-idp"].update_user_pool(UserPoolId=grupo["Id"], DeletionProtection="INACTIVE")
+
+
+# --- what is left -----------------------------------------------------------------------------------------------------
+
+
+def _grupos_de_log(conta: Conta) -> Iterator[str]:
+    for pasta in _PASTAS_DE_LOG:
+        for inicio in _INICIOS:
+            for grupo in conta.paginas(
+                "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=f"{pasta}{inicio}"
+            ):
+                yield grupo["logGroupName"]
+
+
+def apagar_logs(conta: Conta) -> list[str]:
+    """Delete the log groups that are still there; their names. Terraform made them, or a service made them again."""
+    grupos = list(_grupos_de_log(conta))
+    for grupo in grupos:
+        try:
+            conta["logs"].delete_log_group(logGroupName=grupo)
+        except conta["logs"].exceptions.ResourceNotFoundException:
+            continue
+    return grupos
+
+
+def _por_etiqueta(conta: Conta) -> Iterator[str]:
+    filtro = [{"Key": "Projeto", "Values": list(PROJETOS)}]
+    for recurso in conta.paginas(
+        "resourcegroupstaggingapi", "get_resources", "ResourceTagMappingList", TagFilters=filtro
+    ):
+        yield recurso["ResourceARN"]
+
+
+def _por_servico(conta: Conta) -> Iterator[str]:
+    """What the tag query may not know, by name, from each service itself."""
+    yield from _grupos_de_log(conta)
+    nomes = {
+        "papel": [r["RoleName"] for r in conta.paginas("iam", "list_roles", "Roles")],
+        "alarme": [a["AlarmName"] for a in conta.paginas("cloudwatch", "describe_alarms", "MetricAlarms")],
+        "quadro": [q["DashboardName"] for q in conta.paginas("cloudwatch", "list_dashboards", "DashboardEntries")],
+        "máquina": [m["name"] for m in conta.paginas("stepfunctions", "list_state_machines", "stateMachines")],
+        "API": [a["Name"] for a in conta.paginas("apigatewayv2", "get_apis", "Items")],
+        "mapeamento": [
+            m["FunctionArn"].split(":")[6]
+            for m in conta.paginas("lambda", "list_event_source_mappings", "EventSourceMappings")
+        ],
+        "agenda": [a["Name"] for a in conta.paginas("scheduler", "list_schedules", "Schedules")],
+    }
+    yield from (f"{tipo} {nome}" for tipo, achados in nomes.items() for nome in achados if nosso(nome))
+    filtro = [{"Key": "Name", "Option": "BeginsWith", "Values": ["/cesta/"]}]
+    for parametro in conta.paginas("ssm", "describe_parameters", "Parameters", ParameterFilters=filtro):
+        yield f"parâmetro {parametro['Name']}"
+
+
+def sobras(conta: Conta, manter: Sequence[str] = ()) -> list[str]:
+    """What is left of the system: ARNs from the tag query, then kind and name from the services it does not cover."""
+    return [
+        recurso for recurso in dict.fromkeys([*_por_etiqueta(conta), *_por_servico(conta)]) if recurso not in manter
+    ]
+
+
+def esperar_nada(
+    conta: Conta, ritmo: Ritmo, manter: Sequence[str] = (), dormir: Callable[[float], None] = time.sleep
+) -> list[str]:
+    """Delete late log groups and look until nothing is found ``ritmo.vazias`` times in a row; what is left."""
+    vazias = 0
+    for _ in range(max(ritmo.vazias, int(ritmo.prazo_s / ritmo.pausa_s))):
+        apagados = apagar_logs(conta)
+        for grupo in apagados:
+            print(f"  grupo de log apagado: {grupo}")
+        resto = sobras(conta, manter)
+        vazias = 0 if resto or apagados else vazias + 1
+        if vazias == ritmo.vazias:
+            break
+        dormir(ritmo.pausa_s)
+    return resto
+
+
+# --- command ----------------------------------------------------------------------------------------------------------
+
+
+def limpar(alvo: str, settings: EngineSettings, manter: Sequence[str] = ()) -> list[str]:
+    """Export, destroy and look; what is left.
+
+    Raises
+    ------
+    LimparError
+        Not everything could be exported; nothing was destroyed.
+    EngineError
+        The target is out of reach, the account owner did not confirm, or Terraform failed.
+    """
+    deploy.require_reachable(alvo, settings)
+    terraform = Terraform(alvo, settings)
+    conta = Conta(terraform.region, None if alvo == "aws" else settings.endpoint_of(alvo))
+    pasta = build_root() / "export" / alvo / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    quantas = exportar(conta, pasta)
+    print(
+        f"exportado: {', '.join(f'{n} de {fonte}' for fonte, n in quantas.items()) or 'nada, as filas já não existem'}"
+    )
+    if any(quantas.values()):
+        print(f"  em {shown(pasta)}: guarde fora desta máquina")
+    if not terraform.backend.file:
+        terraform.init()
+    if terraform.deployed():
+        deploy.destroy(alvo, settings, before=lambda: desproteger(conta))
+    else:
+        print(f"o Terraform não conhece nada em {alvo}")
+    return esperar_nada(conta, RITMOS[alvo], manter)
+
+
+def principal(argumentos: Sequence[str] | None = None) -> int:
+    """0 when the tag query is empty at the end, 1 when something is left or it could not go on."""
+    p = argparse.ArgumentParser(
+        prog="scripts/limpar.sh",
+        description="Exporta a fila humana e as DLQs, destrói tudo e confere pelas etiquetas que nada restou.",
+    )
+    p.add_argument("--alvo", default=os.environ.get("ALVO") or "local", choices=TARGETS, help="padrão: %(default)s")
+    p.add_argument("--manter", action="append", default=[], metavar="ARN", help="existia antes e não conta como sobra")
+    lidos = p.parse_args(argumentos)
+    try:
+        resto = limpar(lidos.alvo, EngineSettings.from_env(), lidos.manter)
+    except (EngineError, ErroDasProvas) as erro:
+        print(f"erro: {erro}", file=sys.stderr)
+        return 1
+    except (ClientError, BotoCoreError) as erro:
+        print(f"erro: a AWS não respondeu bem ({erro}); repita o comando.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrompido; repita o comando para terminar.", file=sys.stderr)
+        return 130
+    if resto:
+        print(f"ainda há {len(resto)} recurso(s):", *(f"  {recurso}" for recurso in resto), sep="\n", file=sys.stderr)
+        return 1
+    print(f"{lidos.alvo}: nada restou; nenhum recurso com Projeto = {', '.join(PROJETOS)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(principal())
