@@ -12,7 +12,7 @@ module "fila" {
   concorrencia_consumidor  = var.concorrencia_consumidor_fila
   habilitar_desenho_minimo = var.habilitar_desenho_minimo
   concorrencia_sincrono    = var.concorrencia_sincrono_fila
-  chave_kms_alertas        = var.chave_kms_alertas
+  chave_kms_alertas        = local.chave_kms_alertas
 }
 
 variable "concorrencia_consumidor_fila" {

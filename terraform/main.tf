@@ -15,6 +15,9 @@ data "aws_caller_identity" "atual" {}
 data "aws_partition" "atual" {}
 
 locals {
+  # null when there is neither: coalesce fails without a value.
+  chave_kms_alertas = try(coalesce(var.chave_kms_alertas, var.chave_kms), null)
+
   hash_artefato = filebase64sha256(var.arquivo_artefato)
 
   contexto = {
@@ -34,6 +37,7 @@ locals {
     retencao_logs_dias   = var.retencao_logs_dias
     rastreamento         = var.rastreamento
     chave_kms            = var.chave_kms
+    chave_kms_alertas    = local.chave_kms_alertas
     limites_concorrencia = var.limites_concorrencia
     exigir_tls           = var.exigir_tls
     habilitar_api_http   = var.habilitar_api_http
@@ -46,7 +50,7 @@ locals {
 resource "aws_s3_bucket" "artefatos" {
   #checkov:skip=CKV_AWS_18:Holds builds only, which deploy writes and Lambda reads: CloudTrail has both.
   #checkov:skip=CKV_AWS_144:The repository makes any artifact again, byte for byte.
-  #checkov:skip=CKV_AWS_145:SSE-S3: code without secrets or personal data.
+  #checkov:skip=CKV_AWS_145:By variable (chave_kms); without it SSE-S3: code without secrets or personal data.
   #checkov:skip=CKV2_AWS_61:A version in use must never expire, and an artifact weighs a few megabytes.
   #checkov:skip=CKV2_AWS_62:Nothing waits for an artifact.
   bucket = "cesta-artefatos-${data.aws_caller_identity.atual.account_id}-${var.regiao}"
@@ -77,8 +81,10 @@ resource "aws_s3_bucket_server_side_encryption_configuration" "artefatos" {
 
   rule {
     apply_server_side_encryption_by_default {
-      sse_algorithm = "AES256"
+      sse_algorithm     = var.chave_kms == null ? "AES256" : "aws:kms"
+      kms_master_key_id = var.chave_kms
     }
+    bucket_key_enabled = var.chave_kms == null ? null : true
   }
 }
 

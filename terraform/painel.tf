@@ -5,7 +5,7 @@ module "painel" {
 
   contexto                 = local.contexto
   prefixo_url_api          = var.prefixo_url_api
-  chave_kms_alertas        = var.chave_kms_alertas
+  chave_kms_alertas        = local.chave_kms_alertas
   habilitar_desenho_minimo = var.habilitar_desenho_minimo
 
   tabela_origem_existente  = var.painel.tabela_origem_existente

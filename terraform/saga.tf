@@ -15,12 +15,13 @@ locals {
 }
 
 resource "aws_ssm_parameter" "chave_gateway" {
-  #checkov:skip=CKV_AWS_337:alias/aws/ssm: read through SSM by the two roles that may, with no kms:Decrypt to grant.
+  #checkov:skip=CKV_AWS_337:By variable (chave_kms); without it alias/aws/ssm, read through SSM by the roles that may.
   count = var.habilitar_gateway_simulado ? 0 : 1
 
   name             = "/cesta/gateway/chave"
   description      = "API key of the payment gateway."
   type             = "SecureString"
+  key_id           = var.chave_kms
   value_wo         = var.chave_gateway
   value_wo_version = var.versao_chave_gateway
 }
@@ -48,6 +49,7 @@ module "api" {
   habilitar_api_http = var.habilitar_api_http
   prefixo_url_funcao = var.prefixo_url_funcao
   retencao_logs_dias = var.retencao_logs_dias
+  chave_kms          = var.chave_kms
   limite_requisicoes = var.limite_requisicoes
   autorizador_jwt    = var.autorizador_jwt
 
@@ -78,7 +80,7 @@ module "observabilidade" {
   filas                 = { for chave, fila in module.saga.filas : chave => fila.nome }
   funcoes               = { for id, f in module.saga.funcoes : id => f.arn }
   limiar_duracao_p99_ms = var.limiar_duracao_p99_ms
-  chave_kms_alertas     = var.chave_kms_alertas
+  chave_kms_alertas     = local.chave_kms_alertas
 }
 
 module "desenhos_minimos" {

@@ -88,8 +88,8 @@ variable "runtime" {
   default     = "python3.13"
 
   validation {
-    condition     = contains(["python3.13", "python3.14", "provided.al2023"], var.runtime)
-    error_message = "runtime is python3.13, python3.14 or provided.al2023 (an artifact that carries its own bootstrap)."
+    condition     = contains(["python3.12", "python3.13", "provided.al2023"], var.runtime)
+    error_message = "runtime is python3.12, python3.13 or provided.al2023 (an artifact that carries its own bootstrap). The locked provider knows no newer one."
   }
 }
 
@@ -160,6 +160,11 @@ variable "limite_requisicoes" {
     rajada      = optional(number, 400)
   })
   default = {}
+
+  validation {
+    condition     = var.limite_requisicoes.por_segundo > 0 && var.limite_requisicoes.rajada >= 1
+    error_message = "Both limits are positive: 0 would refuse every request."
+  }
 }
 
 variable "limiar_duracao_p99_ms" {
@@ -170,8 +175,8 @@ variable "limiar_duracao_p99_ms" {
 
 variable "chave_kms" {
   description = <<-EOT
-    ARN of a customer managed KMS key for the tables and the logs of functions and state machine; null leaves them on the
-    keys AWS owns. Its policy must let logs.<regiao>.amazonaws.com use it, and the account through DynamoDB (kms:ViaService).
+    ARN of a customer managed KMS key for everything that takes one: tables, queues, topics, buckets, the gateway's key, logs,
+    functions' variables, state machines, schedules. null leaves each on the key AWS owns. docs/deploy.md has its policy.
   EOT
   type        = string
   default     = null
@@ -221,7 +226,7 @@ variable "autorizador_jwt" {
 }
 
 variable "chave_kms_alertas" {
-  description = "ARN of a customer managed KMS key for the alert topic; null leaves it without KMS. See modules/observabilidade."
+  description = "ARN of another customer managed KMS key, for the alert topics alone; null leaves them on chave_kms, and without either without KMS. See modules/observabilidade."
   type        = string
   default     = null
   nullable    = true

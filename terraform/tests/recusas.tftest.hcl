@@ -62,3 +62,34 @@ run "dois_gateways" {
   }
   expect_failures = [var.url_gateway]
 }
+
+run "limites_e_chaves_que_nao_existem" {
+  command = plan
+  variables {
+    chave_kms            = "alias/cesta"
+    limites_concorrencia = { FuncaoInexistente = 5 }
+    limite_requisicoes   = { por_segundo = 0, rajada = 10 }
+    autorizador_jwt      = { emissor = "http://identidade.example.com", publico = ["loja"] }
+  }
+  expect_failures = [var.chave_kms, var.limites_concorrencia, var.limite_requisicoes, var.autorizador_jwt]
+}
+
+run "limites_que_desligam" {
+  command = plan
+  variables {
+    limites_concorrencia = { CobrarPagamento = 0 }
+    limite_requisicoes   = { por_segundo = 10, rajada = 0 }
+    autorizador_jwt      = { emissor = "https://identidade.example.com", publico = [] }
+  }
+  expect_failures = [var.limites_concorrencia, var.limite_requisicoes, var.autorizador_jwt]
+}
+
+run "regiao_arquitetura_e_retencao" {
+  command = plan
+  variables {
+    regiao             = "brasil"
+    arquitetura        = "mips"
+    retencao_logs_dias = 31
+  }
+  expect_failures = [var.regiao, var.arquitetura, var.retencao_logs_dias]
+}

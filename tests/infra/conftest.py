@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,7 +51,7 @@ def _recursos(modulo: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @pytest.fixture(scope="session")
 def terraform(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """``terraform("test", "-no-color")`` in the root module, initialised, returning what it printed."""
+    """``terraform("test", "-no-color")`` in the root module, initialised, or in the folder ``em``; what it printed."""
     pasta = tmp_path_factory.mktemp("terraform")
     ambiente = {nome: valor for nome, valor in os.environ.items() if not nome.startswith(("AWS_", "TF_"))} | {
         "TF_CLI_CONFIG_FILE": str(cli_configuration(pasta / "terraform.rc")),
@@ -58,10 +60,10 @@ def terraform(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         "CHECKPOINT_DISABLE": "1",
     }
 
-    def executar(*argumentos: str) -> str:
+    def executar(*argumentos: str, em: Path = CONFIGURACAO) -> str:
         feito = subprocess.run(
-            [require_terraform(), f"-chdir={CONFIGURACAO}", *argumentos],
-            env=ambiente,
+            [require_terraform(), f"-chdir={em}", *argumentos],
+            env=ambiente | ({} if em == CONFIGURACAO else {"TF_DATA_DIR": str(em / ".terraform")}),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -78,12 +80,27 @@ def terraform(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def aplicar(terraform: Callable[..., str]) -> Callable[..., Estado]:
-    """``aplicar(arquivo_modelo="...")``: apply under the mocked provider with these variables and return the state."""
+def esquemas(terraform: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the provider says of each resource type: its schema block by type."""
+    pasta = tmp_path_factory.mktemp("esquemas")
+    for nome in ("versions.tf", ".terraform.lock.hcl"):  # asked in the root, its backend would have to be reached
+        shutil.copy(CONFIGURACAO / nome, pasta)
+    terraform("init", "-input=false", "-no-color", "-lockfile=readonly", em=pasta)
+    provedores = json.loads(terraform("providers", "schema", "-json", em=pasta))["provider_schemas"]
+    [provedor] = [e["resource_schemas"] for nome, e in provedores.items() if nome.endswith("hashicorp/aws")]
+    return {tipo: esquema["block"] for tipo, esquema in provedor.items()}
 
-    def executar(**variaveis: str) -> Estado:
+
+@pytest.fixture(scope="session")
+def aplicar(terraform: Callable[..., str]) -> Callable[..., Estado]:
+    """``aplicar(arquivo_modelo="...")``: apply under the mocked provider with these variables and return the state.
+
+    Variables that the file ``em`` gives itself cannot be given here.
+    """
+
+    def executar(em: str = ARQUIVO_SIMULADO, **variaveis: str) -> Estado:
         definidas = [f"-var={nome}={valor}" for nome, valor in variaveis.items()]
-        saida = terraform("test", "-json", "-verbose", f"-filter={ARQUIVO_SIMULADO}", *definidas)
+        saida = terraform("test", "-json", "-verbose", f"-filter={em}", *definidas)
         linhas = [json.loads(linha) for linha in saida.splitlines()]
         [estado] = [linha["test_state"] for linha in linhas if linha["type"] == "test_state"]
         valores = estado.get("values", estado)

@@ -72,12 +72,13 @@ resource "aws_lambda_permission" "rota" {
 # The vendedlogs prefix keeps the log delivery out of the account's resource policies, which have a size limit:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
 resource "aws_cloudwatch_log_group" "acesso" {
-  #checkov:skip=CKV_AWS_158:No address, agent or body in it; CloudWatch Logs encrypts it with its own key.
+  #checkov:skip=CKV_AWS_158:By variable (chave_kms); without it CloudWatch Logs encrypts with its own key. No address, agent or body in it.
   #checkov:skip=CKV_AWS_338:Retention is a variable; see modules/funcao.
   count = var.habilitar_api_http ? 1 : 0
 
   name              = "/aws/vendedlogs/apis/${var.nome}"
   retention_in_days = var.retencao_logs_dias
+  kms_key_id        = var.chave_kms
   tags              = var.tags
 }
 

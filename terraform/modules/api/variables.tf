@@ -80,6 +80,13 @@ variable "retencao_logs_dias" {
   type        = number
 }
 
+variable "chave_kms" {
+  description = "ARN of a customer managed KMS key for the access log; null leaves it on the service's own."
+  type        = string
+  default     = null
+  nullable    = true
+}
+
 variable "tags" {
   description = "Tags on top of the provider's default tags."
   type        = map(string)

@@ -45,23 +45,33 @@ resource "aws_iam_role_policy" "agenda" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [{
+    Statement = concat([{
       Sid      = "InvocarConferencia"
       Effect   = "Allow"
       Action   = ["lambda:InvokeFunction"]
       Resource = [each.value.arn_funcao]
-    }]
+      }], [
+      # https://docs.aws.amazon.com/scheduler/latest/UserGuide/encryption-rest.html
+      for chave in var.contexto.chave_kms[*] : {
+        Sid       = "LerAgendamento"
+        Effect    = "Allow"
+        Action    = ["kms:Decrypt"]
+        Resource  = [chave]
+        Condition = { StringEquals = { "kms:ViaService" = ["scheduler.${var.contexto.regiao}.amazonaws.com"] } }
+      }
+    ])
   })
 }
 
 resource "aws_scheduler_schedule" "conferencias" {
-  #checkov:skip=CKV_AWS_297:A schedule holds a function's ARN and a rate, nothing of an order.
+  #checkov:skip=CKV_AWS_297:By variable (chave_kms). A schedule holds a function's ARN and a rate, nothing of an order.
   for_each = local.agenda
 
   name        = each.key
   description = "Runs ${each.key} every ${each.value.intervalo_min} minutes."
   group_name  = aws_scheduler_schedule_group.conferencias.name
   state       = var.habilitar_agenda ? "ENABLED" : "DISABLED"
+  kms_key_arn = var.contexto.chave_kms
 
   schedule_expression = "rate(${each.value.intervalo_min} ${each.value.intervalo_min == 1 ? "minute" : "minutes"})"
 

@@ -68,7 +68,8 @@ resource "aws_dynamodb_table" "conferencias" {
 resource "aws_sqs_queue" "dlq" {
   name                      = local.nome_dlq
   message_retention_seconds = 1209600
-  sqs_managed_sse_enabled   = true
+  sqs_managed_sse_enabled   = var.contexto.chave_kms == null ? true : null
+  kms_master_key_id         = var.contexto.chave_kms
 
   policy = !var.contexto.exigir_tls ? null : jsonencode({
     Version = "2012-10-17"

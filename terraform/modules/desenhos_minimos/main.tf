@@ -3,7 +3,7 @@
 # --- gateway stand-in ----------------------------------------------------------------------------------------------
 
 resource "aws_dynamodb_table" "gateway" {
-  #checkov:skip=CKV_AWS_119:Encrypted with the key DynamoDB owns; it holds no card, no secret and no personal data.
+  #checkov:skip=CKV_AWS_119:By variable (chave_kms); without it DynamoDB encrypts with its own key.
   #checkov:skip=CKV_AWS_28:A stand-in of the gateway, never in production: nothing to recover.
   count = var.habilitar_gateway_simulado ? 1 : 0
 
@@ -20,17 +20,26 @@ resource "aws_dynamodb_table" "gateway" {
     name = "sk"
     type = "S"
   }
+
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 # The stand-in's key is made here and stays out of the plan and the state: the argument is write-only, and a new value is
 # written only when the version changes.
 resource "aws_ssm_parameter" "chave_gateway" {
-  #checkov:skip=CKV_AWS_337:A stand-in key, made up at deploy: it opens nothing.
+  #checkov:skip=CKV_AWS_337:By variable (chave_kms). A stand-in key, made up at deploy: it opens nothing.
   count = var.habilitar_gateway_simulado ? 1 : 0
 
   name             = "/cesta/gateway-simulado/chave"
   description      = "API key the gateway stand-in expects."
   type             = "SecureString"
+  key_id           = var.contexto.chave_kms
   value_wo         = uuid()
   value_wo_version = 1
 }
@@ -76,6 +85,7 @@ module "api_gateway_simulado" {
   habilitar_api_http = var.contexto.habilitar_api_http
   prefixo_url_funcao = var.contexto.prefixo_url_funcao
   retencao_logs_dias = var.contexto.retencao_logs_dias
+  chave_kms          = var.contexto.chave_kms
 
   rotas = {
     for rota in [

@@ -11,7 +11,8 @@ locals {
 resource "aws_sqs_queue" "dlq" {
   name                      = "${local.nome_fila}-dlq"
   message_retention_seconds = 1209600
-  sqs_managed_sse_enabled   = true
+  sqs_managed_sse_enabled   = var.contexto.chave_kms == null ? true : null
+  kms_master_key_id         = var.contexto.chave_kms
 
   redrive_allow_policy = jsonencode({
     redrivePermission = "byQueue"
@@ -26,7 +27,8 @@ resource "aws_sqs_queue" "pedidos" {
   name                       = local.nome_fila
   visibility_timeout_seconds = local.visibilidade
   message_retention_seconds  = 345600
-  sqs_managed_sse_enabled    = true
+  sqs_managed_sse_enabled    = var.contexto.chave_kms == null ? true : null
+  kms_master_key_id          = var.contexto.chave_kms
 
   redrive_policy = jsonencode({
     deadLetterTargetArn = aws_sqs_queue.dlq.arn

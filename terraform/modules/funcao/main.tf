@@ -39,8 +39,29 @@ locals {
     Resource = ["*"]
   }
 
+  # A key of one's own is allowed to who reads what it encrypts, and a data key to who sends: each through its service alone.
+  # DynamoDB asks its caller for no data key.
+  acoes  = toset(flatten(var.permissoes[*].acoes))
+  leem   = setintersection(["dynamodb", "s3", "sns", "sqs", "ssm", "states"], [for a in local.acoes : split(":", a)[0]])
+  enviam = [for a in setintersection(["s3:PutObject", "sns:Publish", "sqs:SendMessage"], local.acoes) : split(":", a)[0]]
+  alerta = var.contexto.chave_kms_alertas == var.contexto.chave_kms ? null : var.contexto.chave_kms_alertas
+
+  permissoes_chave = [
+    for uso in [
+      { sid = "Decifrar", acoes = ["kms:Decrypt"], chave = var.contexto.chave_kms, servicos = concat(["lambda"], tolist(local.leem)) },
+      { sid = "Cifrar", acoes = ["kms:GenerateDataKey"], chave = var.contexto.chave_kms, servicos = local.enviam },
+      { sid = "CifrarAlerta", acoes = ["kms:Decrypt", "kms:GenerateDataKey"], chave = local.alerta, servicos = [for s in local.enviam : s if s == "sns"] },
+    ] :
+    {
+      sid       = uso.sid
+      acoes     = uso.acoes
+      recursos  = [uso.chave]
+      condicoes = [{ teste = "StringEquals", chave = "kms:ViaService", valores = [for s in uso.servicos : "${s}.${var.contexto.regiao}.amazonaws.com"] }]
+    } if uso.chave != null && length(uso.servicos) > 0
+  ]
+
   permissoes = [
-    for p in var.permissoes : merge(
+    for p in concat(var.permissoes, local.permissoes_chave) : merge(
       { Sid = p.sid, Effect = "Allow", Action = sort(p.acoes), Resource = p.recursos },
       length(p.condicoes) == 0 ? {} : {
         Condition = {
@@ -102,7 +123,7 @@ resource "aws_lambda_function" "esta" {
   #checkov:skip=CKV_AWS_117:Everything it reaches is an AWS endpoint or a public https gateway: a VPC would add a NAT and keep nobody out.
   #checkov:skip=CKV_AWS_115:By variable (limites_concorrencia): a reserve taken by default would starve the account of who deploys it.
   #checkov:skip=CKV_AWS_272:The artifact is built from hash-pinned locks, byte for byte again, in a private versioned bucket; signing needs a profile of the account.
-  #checkov:skip=CKV_AWS_173:No variable holds a secret: the gateway key is read from a SecureString. Lambda encrypts them at rest with its own key.
+  #checkov:skip=CKV_AWS_173:By variable (chave_kms); without it Lambda encrypts with its own key. No variable holds a secret: the gateway key is a SecureString.
   #checkov:skip=CKV_AWS_50:By variable (rastreamento): it needs xray:PutTraceSegments on "*", which no function has by default.
   function_name = local.nome
   description   = "${var.servico}: ${local.propriedades.Handler}"
@@ -117,6 +138,8 @@ resource "aws_lambda_function" "esta" {
   handler       = local.propriedades.Handler
   timeout       = local.timeout
   memory_size   = local.memoria
+
+  kms_key_arn = var.contexto.chave_kms
 
   reserved_concurrent_executions = lookup(var.contexto.limites_concorrencia, var.id_logico, var.concorrencia_reservada)
 

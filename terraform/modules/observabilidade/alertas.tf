@@ -3,7 +3,7 @@
 # No KMS by default. CloudWatch cannot publish through the AWS managed key (alias/aws/sns), whose policy cannot be changed:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Notify_Users_Alarm_Changes.html
 # A customer managed key costs money each month and stays 7 to 30 days after destroy, tagged; an alarm's message carries
-# names, a threshold and a reading, nothing of a customer. Whoever needs it gives chave_kms_alertas.
+# names, a threshold and a reading, nothing of a customer. Whoever needs it gives chave_kms or chave_kms_alertas.
 resource "aws_sns_topic" "alertas" {
   name              = "cesta-saga-alertas"
   display_name      = "Cesta: alertas da saga"

@@ -19,6 +19,7 @@ module "api" {
   habilitar_api_http = var.contexto.habilitar_api_http
   prefixo_url_funcao = var.contexto.prefixo_url_funcao
   retencao_logs_dias = var.contexto.retencao_logs_dias
+  chave_kms          = var.contexto.chave_kms
   limite_requisicoes = var.limite_requisicoes
 
   autorizador_jwt = !var.habilitar_login ? null : {

@@ -123,7 +123,8 @@ resource "aws_sqs_queue" "dlq" {
   name                       = "ffv-lab-consumidor-pedidos-dlq"
   message_retention_seconds  = 1209600
   visibility_timeout_seconds = 720 # six times the timeout of ffv-lab-reprocessar-dlq
-  sqs_managed_sse_enabled    = true
+  sqs_managed_sse_enabled    = var.contexto.chave_kms == null ? true : null
+  kms_master_key_id          = var.contexto.chave_kms
 
   policy = length(local.politica_dlq) == 0 ? null : jsonencode({ Version = "2012-10-17", Statement = local.politica_dlq })
 }
@@ -158,7 +159,7 @@ locals {
 resource "aws_s3_bucket" "falhas" {
   #checkov:skip=CKV_AWS_18:Only the mapping writes and the recovery function reads: CloudTrail has both.
   #checkov:skip=CKV_AWS_144:The records live 14 days, as the queue they stand in for, which has no replica either.
-  #checkov:skip=CKV_AWS_145:SSE-S3: the records are order statuses, without card or personal data.
+  #checkov:skip=CKV_AWS_145:By variable (chave_kms); without it SSE-S3: the records are order statuses, without card or personal data.
   #checkov:skip=CKV_AWS_21:Objects are written once under a name of their own and expire; a version would outlive the expiry.
   count = var.destino_falhas == "s3" ? 1 : 0
 
@@ -183,8 +184,10 @@ resource "aws_s3_bucket_server_side_encryption_configuration" "falhas" {
 
   rule {
     apply_server_side_encryption_by_default {
-      sse_algorithm = "AES256"
+      sse_algorithm     = var.contexto.chave_kms == null ? "AES256" : "aws:kms"
+      kms_master_key_id = var.contexto.chave_kms
     }
+    bucket_key_enabled = var.contexto.chave_kms == null ? null : true
   }
 }
 
@@ -219,9 +222,10 @@ resource "aws_s3_bucket_notification" "falhas" {
 
 # People of the stores: what has to be put back, and nothing else.
 resource "aws_sns_topic" "reposicao" {
-  #checkov:skip=CKV_AWS_26:The store staff read it by mail; it carries an order id and a store. See chave_kms_alertas for the operations topic.
-  name         = "ffv-lab-alerta-reposicao-estoque"
-  display_name = "Reposição de estoque"
+  #checkov:skip=CKV_AWS_26:By variable (chave_kms). The store staff read it by mail; it carries an order id and a store.
+  name              = "ffv-lab-alerta-reposicao-estoque"
+  display_name      = "Reposição de estoque"
+  kms_master_key_id = var.contexto.chave_kms
 }
 
 # The team that runs the panel: alarms and reconciliations. Apart, so that a late consumer does not page the stores.

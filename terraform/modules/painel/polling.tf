@@ -11,6 +11,14 @@ resource "aws_dynamodb_table" "cache_polling" {
     name = "PK"
     type = "S"
   }
+
+  dynamic "server_side_encryption" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
 }
 
 module "polling" {

@@ -31,7 +31,7 @@ resource "aws_iam_role_policy" "compensacao" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = concat([
+    Statement = concat(local.usar_chave["compensacao"], [
       {
         Sid      = "InvocarAsFuncoesQueOrquestra"
         Effect   = "Allow"
@@ -84,6 +84,14 @@ resource "aws_sfn_state_machine" "compensacao" {
     for_each = var.contexto.rastreamento == null ? [] : [var.contexto.rastreamento]
     content {
       enabled = tracing_configuration.value
+    }
+  }
+
+  dynamic "encryption_configuration" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      type       = "CUSTOMER_MANAGED_KMS_KEY"
+      kms_key_id = encryption_configuration.value
     }
   }
 

@@ -122,7 +122,8 @@ resource "aws_dynamodb_table" "disjuntor" {
 resource "aws_sqs_queue" "pedidos_criados_dlq" {
   name                      = "cesta-pedidos-criados-dlq"
   message_retention_seconds = 1209600
-  sqs_managed_sse_enabled   = true
+  sqs_managed_sse_enabled   = var.contexto.chave_kms == null ? true : null
+  kms_master_key_id         = var.contexto.chave_kms
 
   # Inline, with the source's ARN built from its name: the separate resource would make apply wait for the queue once more.
   redrive_allow_policy = jsonencode({
@@ -137,7 +138,8 @@ resource "aws_sqs_queue" "pedidos_criados" {
   name                       = "cesta-pedidos-criados"
   visibility_timeout_seconds = 30
   message_retention_seconds  = 86400
-  sqs_managed_sse_enabled    = true
+  sqs_managed_sse_enabled    = var.contexto.chave_kms == null ? true : null
+  kms_master_key_id          = var.contexto.chave_kms
 
   redrive_policy = jsonencode({
     deadLetterTargetArn = aws_sqs_queue.pedidos_criados_dlq.arn
@@ -158,7 +160,8 @@ resource "aws_sqs_queue" "pedidos_criados" {
 resource "aws_sqs_queue" "compensacao_falhou" {
   name                      = "cesta-compensacao-falhou"
   message_retention_seconds = 1209600
-  sqs_managed_sse_enabled   = true
+  sqs_managed_sse_enabled   = var.contexto.chave_kms == null ? true : null
+  kms_master_key_id         = var.contexto.chave_kms
 
   policy = local.politica_somente_tls["cesta-compensacao-falhou"]
 }

@@ -40,6 +40,39 @@ locals {
     Resource = ["*"]
   }]
 
+  # With a key of one's own: definition, executions and their log under it, and what the machine touches by itself.
+  # https://docs.aws.amazon.com/step-functions/latest/dg/encryption-at-rest.html
+  usar_chave = {
+    for papel, uso in {
+      maquina     = { arn = local.arn_maquina, servicos = ["dynamodb", "sqs"] }
+      compensacao = { arn = local.arn_compensacao, servicos = ["dynamodb"] }
+    } :
+    papel => flatten([for chave in var.contexto.chave_kms[*] : [
+      {
+        Sid       = "CifrarExecucoes"
+        Effect    = "Allow"
+        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
+        Resource  = [chave]
+        Condition = { StringEquals = { "kms:EncryptionContext:aws:states:stateMachineArn" = [uso.arn] } }
+      },
+      {
+        Sid      = "CifrarRegistro"
+        Effect   = "Allow"
+        Action   = ["kms:GenerateDataKey"]
+        Resource = [chave]
+        # The suffix is what the log delivery names itself by, in this account and region.
+        Condition = { StringLike = { "kms:EncryptionContext:SourceArn" = ["arn:${var.contexto.particao}:logs:${var.contexto.regiao}:${var.contexto.conta}:*"] } }
+      },
+      {
+        Sid       = "UsarDadosCifrados"
+        Effect    = "Allow"
+        Action    = contains(uso.servicos, "sqs") ? ["kms:Decrypt", "kms:GenerateDataKey"] : ["kms:Decrypt"]
+        Resource  = [chave]
+        Condition = { StringEquals = { "kms:ViaService" = [for s in uso.servicos : "${s}.${var.contexto.regiao}.amazonaws.com"] } }
+      },
+    ]])
+  }
+
   definicao = templatefile(var.arquivo_asl, {
     particao                    = var.contexto.particao
     regiao                      = var.contexto.regiao
@@ -79,7 +112,7 @@ resource "aws_iam_role_policy" "maquina" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = concat([
+    Statement = concat(local.usar_chave["maquina"], [
       {
         Sid    = "InvocarAsFuncoesQueOrquestra"
         Effect = "Allow"
@@ -139,6 +172,14 @@ resource "aws_sfn_state_machine" "saga" {
     for_each = var.contexto.rastreamento == null ? [] : [var.contexto.rastreamento]
     content {
       enabled = tracing_configuration.value
+    }
+  }
+
+  dynamic "encryption_configuration" {
+    for_each = var.contexto.chave_kms[*]
+    content {
+      type       = "CUSTOMER_MANAGED_KMS_KEY"
+      kms_key_id = encryption_configuration.value
     }
   }
 

@@ -1,0 +1,108 @@
+"""A real account: what reaches it by variable, and nothing that only suits an engine on this machine."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from .conftest import CONFIGURACAO, Estado
+
+DESTE_LUGAR = re.compile(r"127\.0\.0\.1|localhost|0\.0\.0\.0|_aws/execute-api|_cesta/|:4[56]\d\d\b|simulado|provided\.")
+
+
+@pytest.fixture(scope="module")
+def conta(aplicar: Callable[..., Estado]) -> Estado:
+    """An account with only what it has to say: its environment, its gateway and the artifact."""
+    return aplicar(em="tests/conta.tftest.hcl")
+
+
+def test_the_variables_without_a_default_are_the_accounts_own() -> None:
+    blocos = re.findall(
+        r'^variable "(\w+)" \{(.*?)^\}', (CONFIGURACAO / "variables.tf").read_text(), re.MULTILINE | re.DOTALL
+    )
+    sem_padrao = {nome for nome, corpo in blocos if not re.search(r"^  default\s*=", corpo, re.MULTILINE)}
+
+    assert sem_padrao == {"ambiente", "arquivo_artefato"}
+
+
+def test_nothing_points_at_this_machine_or_at_a_stand_in(conta: Estado) -> None:
+    achados = {
+        endereco: vistos
+        for endereco, valores in {**conta.recursos, "saídas": conta.saidas}.items()
+        if (vistos := DESTE_LUGAR.findall(json.dumps(valores, ensure_ascii=False)))
+    }
+
+    assert achados == {}
+
+
+def test_what_is_found_there_would_be_found(estado: Estado) -> None:
+    """The same search sees the stand-in where it is deployed."""
+    with pytest.raises(AssertionError):
+        test_nothing_points_at_this_machine_or_at_a_stand_in(estado)
+
+
+def test_runtime_and_architecture_reach_every_function(conta: Estado, aplicar: Callable[..., Estado]) -> None:
+    def usados(de: Estado) -> set[tuple[str, ...]]:
+        return {(f["runtime"], *f["architectures"]) for f in de.funcoes().values()}
+
+    assert usados(conta) == {("python3.13", "arm64")}
+    assert usados(aplicar(runtime="python3.12", arquitetura="x86_64")) == {("python3.12", "x86_64")}
+
+
+def test_every_queue_topic_and_bucket_refuses_plain_http(conta: Estado) -> None:
+    politicas = [f["policy"] for f in conta.do_tipo("aws_sqs_queue").values()]
+    politicas += [b["policy"] for b in conta.do_tipo("aws_s3_bucket_policy").values()]
+
+    assert len(politicas) == len(conta.do_tipo("aws_sqs_queue")) + len(conta.do_tipo("aws_s3_bucket"))
+    assert all("aws:SecureTransport" in (politica or "") for politica in politicas)
+
+
+@pytest.fixture(scope="module")
+def com_limites(aplicar: Callable[..., Estado]) -> Estado:
+    return aplicar(
+        limites_concorrencia="{CobrarPagamento=7,CriarPedido=3}",
+        limite_requisicoes="{por_segundo=11,rajada=22}",
+        autorizador_jwt='{emissor="https://identidade.example.com",publico=["loja"]}',
+    )
+
+
+def test_concurrency_is_taken_only_by_the_functions_named(com_limites: Estado) -> None:
+    tomadas = {
+        nome: f["reserved_concurrent_executions"]
+        for nome, f in com_limites.funcoes().items()
+        if (f["reserved_concurrent_executions"] or 0) > 0
+    }
+
+    assert tomadas == {"cesta-cobrar-pagamento": 7, "cesta-criar-pedido": 3, "ffv-lab-fila-pedido-sincrono": 15}
+
+
+def test_throttling_reaches_the_public_apis(com_limites: Estado) -> None:
+    limites = {
+        endereco.split(".aws_")[0]: (rota["throttling_rate_limit"], rota["throttling_burst_limit"])
+        for endereco, estagio in com_limites.do_tipo("aws_apigatewayv2_stage").items()
+        for rota in estagio["default_route_settings"]
+    }
+
+    assert limites["module.api"] == limites["module.fila.module.api"] == (11, 22)
+
+
+def test_a_token_is_asked_of_every_order_route(com_limites: Estado, estado: Estado) -> None:
+    def rotas(de: Estado) -> dict[str, str]:
+        todas = de.do_tipo("aws_apigatewayv2_route").values()
+        return {
+            r["route_key"]: r["authorization_type"]
+            for r in todas
+            if "/pedidos" in r["route_key"] and "painel" not in r["route_key"]
+        }
+
+    assert set(rotas(estado).values()) == {"NONE"}
+    assert set(rotas(com_limites).values()) == {"JWT"}
+    assert len(rotas(com_limites)) == 5
+    emissores = {
+        (c["issuer"], tuple(c["audience"]))
+        for endereco, a in com_limites.do_tipo("aws_apigatewayv2_authorizer").items()
+        if "painel" not in endereco
+        for c in a["jwt_configuration"]
+    }
+    assert emissores == {("https://identidade.example.com", ("loja",))}
