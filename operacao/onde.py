@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -309,4 +310,5 @@ def principal(argumentos: Sequence[str] | None = None, alvo: Alvo | None = None)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make onde … | head` ends quietly
     sys.exit(principal())
