@@ -4,8 +4,6 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from moto import mock_aws
 import comum.aws
 from comum.processo import esquecer
 from desenhos_minimos import gateway_simulado
+from tests.asl.gateway_http import served
 from tests.unit.apoio_unit import CHAVE_GATEWAY, CREDENCIAIS_FALSAS, Contexto, cliente
 
 # Powertools reads these when it is imported.
@@ -186,38 +185,11 @@ class Sistema:
 
 
 @pytest.fixture
-def gateway_no_ar(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def gateway_no_ar(sistema: "Sistema", monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The stand-in behind a loopback address, as API Gateway would call it."""
-
-    class Porta(BaseHTTPRequestHandler):
-        def _atender(self) -> None:
-            corpo = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-            resposta = gateway_simulado.handler(
-                {
-                    "rawPath": self.path,
-                    "headers": dict(self.headers),
-                    "requestContext": {"http": {"method": self.command}},
-                    "body": corpo or None,
-                },
-                None,
-            )
-            dados = resposta["body"].encode()
-            self.send_response(resposta["statusCode"])
-            self.send_header("Content-Length", str(len(dados)))
-            self.end_headers()
-            self.wfile.write(dados)
-
-        do_GET = do_POST = _atender
-
-        def log_message(self, *_: Any) -> None:
-            """Quiet."""
-
-    servidor = ThreadingHTTPServer(("127.0.0.1", 0), Porta)
-    Thread(target=servidor.serve_forever, daemon=True).start()
-    monkeypatch.setenv("URL_GATEWAY", f"http://127.0.0.1:{servidor.server_address[1]}")
-    yield
-    servidor.shutdown()
-    servidor.server_close()
+    with served(gateway_simulado.handler, None) as url:
+        monkeypatch.setenv("URL_GATEWAY", url)
+        yield
 
 
 class Saida:
