@@ -14,8 +14,8 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -25,25 +25,7 @@ from engine.settings import ROOT, environment_python
 PISO = "import boto3; boto3.client('dynamodb')"
 # What runs before the clock: what awslambdaric has loaded when it imports a handler.
 _PROGRAMA = "import awslambdaric.bootstrap, time; a = time.perf_counter(); {0}; print((time.perf_counter() - a) * 1000)"
-
-
-@dataclass(frozen=True)
-class Tempos:
-    """Readings of one statement, in ms."""
-
-    nome: str
-    leituras: tuple[float, ...]
-
-    @property
-    def mediana(self) -> float:
-        """Median, ms."""
-        return statistics.median(self.leituras)
-
-    @property
-    def espalhamento(self) -> float:
-        """Interquartile range over the median."""
-        quartis = statistics.quantiles(self.leituras, n=4)
-        return (quartis[2] - quartis[0]) / self.mediana
+_COM_CLIENTE = "import {0}; from comum import aws; aws.dynamodb()"
 
 
 def handlers() -> list[str]:
@@ -65,19 +47,54 @@ def artefato_aberto() -> Iterator[Path]:
         yield Path(pasta)
 
 
-def medir(rodadas: int) -> list[Tempos]:
-    """Floor first, then every handler's module.
+def medir(rodadas: int) -> dict[str, Any]:
+    """Every handler's module, alone and with its first client made, against the floor.
 
     Parameters
     ----------
     rodadas : int
         Readings of each, at least two.
+
+    Returns
+    -------
+    dict
+        ``piso_ms``; ``handlers``, slowest first: handler, median ms, interquartile range over the median, ratio to the
+        floor, the same with a client; ``pior``, the slowest.
     """
-    python = environment_python("runtime")
-    comandos = {"piso": PISO, **{modulo: f"import {modulo}" for modulo in handlers()}}
+    modulos = handlers()
+    comandos = {"piso": PISO}
+    for modulo in modulos:
+        comandos |= {modulo: f"import {modulo}", f"{modulo}+cliente": _COM_CLIENTE.format(modulo)}
     leituras: dict[str, list[float]] = {nome: [] for nome in comandos}
     with artefato_aberto() as pasta:
-        ambiente = {
+        for rodada in range(rodadas + 1):
+            for nome, comando in comandos.items():
+                tempo = _cronometrar(comando, pasta)
+                if rodada:  # the first only warms the disk's cache
+                    leituras[nome].append(tempo)
+    medianas = {nome: statistics.median(tempos) for nome, tempos in leituras.items()}
+    medidos = [
+        {
+            "handler": modulo,
+            "ms": round(medianas[modulo], 1),
+            "espalhamento": round(_espalhamento(leituras[modulo]), 2),
+            "razao": round(medianas[modulo] / medianas["piso"], 3),
+            "com_cliente": round(medianas[f"{modulo}+cliente"] / medianas["piso"], 3),
+        }
+        for modulo in sorted(modulos, key=lambda modulo: -medianas[modulo])
+    ]
+    return {"piso_ms": round(medianas["piso"], 1), "pior": medidos[0], "handlers": medidos}
+
+
+def _espalhamento(leituras: list[float]) -> float:
+    quartis = statistics.quantiles(leituras, n=4)
+    return (quartis[2] - quartis[0]) / quartis[1]
+
+
+def _cronometrar(comando: str, pasta: Path) -> float:
+    feito = subprocess.run(
+        [str(environment_python("runtime")), "-c", _PROGRAMA.format(comando)],
+        env={
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(pasta),
             "PYTHONPATH": str(pasta),
@@ -86,17 +103,10 @@ def medir(rodadas: int) -> list[Tempos]:
             "AWS_SECRET_ACCESS_KEY": "test",
             "POWERTOOLS_SERVICE_NAME": "cesta",
             "RASTREAMENTO_ATIVO": "false",
-        }
-        for rodada in range(rodadas + 1):
-            for nome, comando in comandos.items():
-                feito = subprocess.run(
-                    [str(python), "-c", _PROGRAMA.format(comando)],
-                    env=ambiente,
-                    cwd=pasta,
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                )
-                if rodada:  # the first only warms the disk's cache
-                    leituras[nome].append(float(feito.stdout))
-    return [Tempos(nome, tuple(valores)) for nome, valores in leituras.items()]
+        },
+        cwd=pasta,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(feito.stdout)

@@ -1,5 +1,8 @@
 ##@ Medidas
-.PHONY: contagens
+.PHONY: bench contagens
+
+bench: setup ## A distância de um piso que não faz nada, no motor local implantado; escreve docs/bench.md (RODADAS=, PEDIDOS=)
+	@PYTHONPATH=.:lambdas $(PY) -m medidas.bench $(if $(RODADAS),--rodadas $(RODADAS)) $(if $(PEDIDOS),--pedidos $(PEDIDOS))
 
 contagens: setup ## Regrava medidas/contagens.json: o que um pedido custa em transições, unidades, invocações e bytes de log
-	@PYTHONPATH=lambdas $(PY) -m tests.medidas.contagens --gravar 2>/dev/null
+	@PYTHONPATH=.:lambdas $(PY) -m tests.medidas.contagens --gravar 2>/dev/null

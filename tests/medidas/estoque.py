@@ -31,11 +31,12 @@ SALDO = 9_999_999  # as many significant digits at the end as at the start: the 
 
 @dataclass(frozen=True, slots=True)
 class Leitura:
-    """The item after an order, in bytes, and what the order's reserve consumed, in write units."""
+    """The item after an order, in bytes; write units of the order's reserve, and of its reserve and write-off."""
 
     pedido: int
     bytes_do_item: int
     unidades_da_reserva: float
+    unidades_do_pedido: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def _medir(
     confirmado: Callable[[str], Any],
     marcos: int,
 ) -> Medida:
-    maps = {"reservas": {"M": {}}, "encerradas": {"M": {}}}
+    maps: dict[str, Any] = {"reservas": {"M": {}}, "encerradas": {"M": {}}}
     cliente.put_item(TableName=TABELA, Item={"sku": {"S": SKU}, "saldo": {"N": str(SALDO)}, **maps})
     quais = {1, pedidos, *(pedidos * k // marcos for k in range(1, marcos))}
     leituras = []
@@ -109,9 +110,10 @@ def _medir(
         reservar(pedido_id)
         unidades = (medidor.unidades - antes) if medidor else 0.0
         confirmado(pedido_id)
+        do_pedido = (medidor.unidades - antes) if medidor else 0.0
         if pedido in quais:
             item = cliente.get_item(TableName=TABELA, Key={"sku": {"S": SKU}}, ConsistentRead=True)["Item"]
-            leituras.append(Leitura(pedido, tamanho(item), unidades))
+            leituras.append(Leitura(pedido, tamanho(item), unidades, do_pedido))
     return Medida(desenho, tuple(leituras), time.monotonic() - inicio)
 
 
@@ -134,18 +136,8 @@ def medir(cliente: Any, medidor: Medidor | None, pedidos: int, marcos: int = 4) 
     tuple[Medida, Medida]
         Ours, the lab's.
     """
-    estoque = RepositorioEstoque(cliente, TABELA)
-    baixas = RepositorioBaixas(cliente, TABELA, BAIXAS)
+    nossa = medir_nossa(cliente, medidor, pedidos, marcos)
     lab = lab_handlers(lambda: cliente, Gateway())["cesta-reservar-estoque"]
-    nossa = _medir(
-        "com baixa",
-        cliente,
-        medidor,
-        pedidos,
-        lambda pedido: estoque.reservar(SKU, pedido, 1),
-        lambda pedido: baixas.baixar(SKU, pedido, 1),
-        marcos,
-    )
     do_lab = _medir(
         "sem baixa (laboratório)",
         cliente,
@@ -156,6 +148,21 @@ def medir(cliente: Any, medidor: Medidor | None, pedidos: int, marcos: int = 4) 
         marcos,
     )
     return nossa, do_lab
+
+
+def medir_nossa(cliente: Any, medidor: Medidor | None, pedidos: int, marcos: int = 4) -> Medida:
+    """The first half of :func:`medir`: this system's code only."""
+    estoque = RepositorioEstoque(cliente, TABELA)
+    baixas = RepositorioBaixas(cliente, TABELA, BAIXAS)
+    return _medir(
+        "com baixa",
+        cliente,
+        medidor,
+        pedidos,
+        lambda pedido: estoque.reservar(SKU, pedido, 1),
+        lambda pedido: baixas.baixar(SKU, pedido, 1),
+        marcos,
+    )
 
 
 def tabela(medidas: tuple[Medida, ...]) -> Table:
