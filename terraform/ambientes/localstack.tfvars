@@ -19,6 +19,8 @@ permitir_injecao_falhas    = true
 
 retencao_logs_dias = 1
 
+rastreamento = null # the engine forgets a machine's setting, and each plan would differ
+
 # No sign-in service here, and no steady traffic to miss.
 painel = {
   habilitar_login          = false
