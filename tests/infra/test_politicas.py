@@ -3,7 +3,7 @@
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -161,6 +161,7 @@ def conferir_maquina(estado: Estado) -> None:
 
         assert funcoes
         assert set(declaracoes["InvocarAsFuncoesQueOrquestra"]["Resource"]) == funcoes
+        assert declaracoes["InvocarAsFuncoesQueOrquestra"]["Action"] == ["lambda:InvokeFunction"]
         permitidas = {
             acao
             for sid, declaracao in declaracoes.items()
@@ -171,20 +172,117 @@ def conferir_maquina(estado: Estado) -> None:
         assert permitidas == {_acao(integracao) for integracao in integracoes} | do_rastro
 
 
+def conferir_recursos_da_maquina(estado: Estado) -> None:
+    """Each direct integration is allowed on the very table or queue that its state names, and on no other."""
+    arns = {t["name"]: t["arn"] for t in estado.do_tipo("aws_dynamodb_table").values()}
+    arns |= {f["url"]: f["arn"] for f in estado.do_tipo("aws_sqs_queue").values()}
+    for nome, maquina in ((m["name"], m) for m in estado.do_tipo("aws_sfn_state_machine").values()):
+        nomeados = {
+            (_acao(passo["Resource"].split(":::", 1)[1]), arns[alvo])
+            for passo in _passos(json.loads(maquina["definition"]))
+            if ":states:::" in passo.get("Resource", "")
+            for alvo in [passo["Parameters"].get("TableName") or passo["Parameters"]["QueueUrl"]]
+        }
+        permitidos = {
+            (acao, recurso)
+            for declaracao in estado.politicas()[f"{nome}-role"]
+            for acao in _lista(declaracao["Action"])
+            if acao.startswith(("dynamodb:", "sqs:"))
+            for recurso in _lista(declaracao["Resource"])
+        }
+        assert nomeados
+        assert permitidos == nomeados
+
+
+def _passos(definicao: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every state, those of branches and iterators too."""
+    for passo in definicao.get("States", {}).values():
+        yield passo
+        for dentro in [*passo.get("Branches", []), passo.get("Iterator", {}), passo.get("ItemProcessor", {})]:
+            yield from _passos(dentro)
+
+
+def conferir_alcance(estado: Estado) -> None:
+    """Whatever data a function is told about, and whatever feeds it, its role reaches."""
+    arns = {t["name"]: t["arn"] for t in estado.do_tipo("aws_dynamodb_table").values()}
+    arns |= {f["url"]: f["arn"] for f in estado.do_tipo("aws_sqs_queue").values()}
+    arns |= {t["arn"]: t["arn"] for t in estado.do_tipo("aws_sns_topic").values()}
+    arns |= {p["name"]: p["arn"] for p in estado.do_tipo("aws_ssm_parameter").values()}
+    fora = {}
+    for nome, funcao in estado.funcoes().items():
+        precisos = {arns[v] for v in funcao["environment"][0]["variables"].values() if v in arns}
+        for mapeamento in estado.do_tipo("aws_lambda_event_source_mapping").values():
+            if mapeamento["function_name"] in (funcao["arn"], nome):
+                precisos.add(mapeamento["event_source_arn"])
+                precisos |= {f["destination_arn"] for d in mapeamento["destination_config"] for f in d["on_failure"]}
+        permitidos = {r for d in estado.politicas()[f"{nome}-role"] for r in _lista(d["Resource"])}
+        if faltam := {p for p in precisos if not any(r == p or r.startswith(f"{p}/") for r in permitidos)}:
+            fora[nome] = sorted(faltam)
+    assert fora == {}
+
+
+# Which index a function asks: written in its code, where a table's name is not.
+INDICES = {
+    "cesta-conferir-cobrancas": {"por-status"},
+    "ffv-lab-painel-api": {"GSI1", "GSI2"},
+    "ffv-lab-polling-pedidos": {"GSI2"},
+}
+
+
+def conferir_indices(estado: Estado) -> None:
+    """Query is allowed on the indexes that are asked; where it is the only read of a table, on the table too."""
+    indices: dict[str, set[str]] = {}
+    for nome in estado.funcoes():
+        for declaracao in estado.politicas()[f"{nome}-role"]:
+            if "dynamodb:Query" in _lista(declaracao["Action"]):
+                nomes = {r.rsplit("/", 1)[1] for r in _lista(declaracao["Resource"]) if "/index/" in r}
+                indices.setdefault(nome, set()).update(nomes)
+    assert {nome: achados for nome, achados in indices.items() if achados} == INDICES
+
+
+def conferir_do_servico(estado: Estado) -> None:
+    """What a role reaches by name: its log, its executions, the function it invokes; "*" only where AWS says so."""
+    regiao = "sa-east-1:123456789012"
+    for nome in estado.funcoes():
+        [log] = [d for d in estado.politicas()[f"{nome}-role"] if d["Sid"] == "EscreverOProprioLog"]
+        assert log["Resource"] == [f"arn:aws:logs:{regiao}:log-group:/aws/lambda/{nome}:*"]
+    [comparar] = [d for d in estado.politicas()["cesta-iniciar-saga-role"] if d["Sid"] == "CompararExecucao"]
+    assert comparar["Resource"] == [f"arn:aws:states:{regiao}:execution:cesta-saga-pedido:*"]
+    # Recovery reads the stream that the consumer is fed from.
+    [recuperar] = [d for d in estado.politicas()["ffv-lab-reprocessar-dlq-role"] if d["Sid"] == "LerStream"]
+    assert recuperar["Resource"] == [
+        m["event_source_arn"]
+        for m in estado.do_tipo("aws_lambda_event_source_mapping").values()
+        if m["function_name"] == estado.funcoes()["ffv-lab-consumidor-pedidos"]["arn"]
+    ]
+    for papel, sid in SEM_RECURSO:
+        [sem_recurso] = [d for d in estado.politicas()[papel] if d["Sid"] == sid]
+        assert sem_recurso["Resource"] == ["*"]
+    for agenda in estado.do_tipo("aws_scheduler_schedule").values():
+        [invocar] = estado.politicas()[f"{agenda['name']}-agenda-role"]
+        assert invocar["Resource"] == [agenda["target"][0]["arn"]]
+
+
 def _acao(integracao: str) -> str:
     servico, operacao = integracao.split(".")[0].split(":")
     return f"{servico}:{operacao[0].upper()}{operacao[1:]}"
 
 
 def conferir_confianca(estado: Estado) -> None:
-    """No role can be assumed for another account."""
-    sem_conta = [
-        papel["name"]
-        for papel in estado.do_tipo("aws_iam_role").values()
-        for declaracao in json.loads(papel["assume_role_policy"])["Statement"]
-        if declaracao.get("Condition", {}).get("StringEquals", {}).get("aws:SourceAccount") != "123456789012"
-    ]
-    assert sem_conta == []
+    """No role can be assumed for another account, nor for another machine or schedule of this one."""
+    abertos = []
+    for papel in estado.do_tipo("aws_iam_role").values():
+        for declaracao in json.loads(papel["assume_role_policy"])["Statement"]:
+            condicao = declaracao.get("Condition", {})
+            if condicao.get("StringEquals", {}).get("aws:SourceAccount") != "123456789012":
+                abertos.append(papel["name"])
+            # Lambda states no source: a function's role is named by the function, and only its deployer may pass it.
+            origem = condicao.get("ArnEquals", {}).get("aws:SourceArn", "")
+            if declaracao["Principal"]["Service"] != "lambda.amazonaws.com" and not re.fullmatch(
+                r"arn:aws:[^*]+", origem
+            ):
+                abertos.append(papel["name"])
+    assert abertos == []
 
 
 def conferir_iniciador(estado: Estado) -> None:
@@ -211,7 +309,11 @@ CONFERENCIAS: list[Callable[[Estado], None]] = [
     conferir_acoes,
     conferir_curingas,
     conferir_recursos,
+    conferir_alcance,
+    conferir_indices,
+    conferir_do_servico,
     conferir_maquina,
+    conferir_recursos_da_maquina,
     conferir_confianca,
     conferir_iniciador,
 ]
@@ -313,6 +415,55 @@ def test_each_missing_action_is_caught(estado: Estado) -> None:
                 conferir_acoes(_com(estado, f"{nome}-role", tirar))
 
 
+def _estreitar(indice: int, recurso: str) -> Callable[[dict[str, Any]], None]:
+    """Put another resource of the same kind in the place of one."""
+
+    def mudar(politica: dict[str, Any]) -> None:
+        declaracao = politica["Statement"][indice]
+        outro = "arn:aws:sqs:sa-east-1:123456789012:outra" if recurso == "*" else f"{recurso.removesuffix(':*')}-outro"
+        declaracao["Resource"] = [outro if r == recurso else r for r in _lista(declaracao["Resource"])]
+
+    return mudar
+
+
+def _falha(estado: Estado) -> bool:
+    for conferir in CONFERENCIAS:
+        try:
+            conferir(estado)
+        except AssertionError:
+            return True
+    return False
+
+
+def test_each_narrowed_resource_is_caught(estado: Estado) -> None:
+    """Narrowing any single resource of any role, functions', machines' and schedules', fails some check."""
+    passaram, quantos = [], 0
+    for papel, declaracoes in estado.politicas().items():
+        for indice, declaracao in enumerate(declaracoes):
+            for recurso in _lista(declaracao["Resource"]):
+                quantos += 1
+                if not _falha(_com(estado, papel, _estreitar(indice, recurso))):
+                    passaram.append(f"{papel} {declaracao['Sid']} {recurso}")
+
+    assert quantos > 80
+    assert passaram == []
+
+
+def test_each_action_of_a_machine_missing_is_caught(estado: Estado) -> None:
+    for papel in ("cesta-saga-pedido-role", "cesta-compensacao-manual-role"):
+        for indice, declaracao in enumerate(estado.politicas()[papel]):
+            if declaracao["Sid"] == "EntregarLogs":
+                continue  # not of a state: creating the machine asks for each, and fails without
+            for acao in _lista(declaracao["Action"]):
+
+                def tirar(politica: dict[str, Any], indice: int = indice, acao: str = acao) -> None:
+                    politica["Statement"][indice]["Action"] = [
+                        a for a in _lista(politica["Statement"][indice]["Action"]) if a != acao
+                    ]
+
+                assert _falha(_com(estado, papel, tirar)), f"{papel} {acao}"
+
+
 def _sem_condicao(politica: dict[str, Any]) -> None:
     [iniciar] = [d for d in politica["Statement"] if d["Sid"] == "IniciarExecucao"]
     del iniciar["Condition"]
@@ -331,11 +482,12 @@ def test_sagas_start_by_the_alias_alone(estado: Estado, aplicar: Callable[..., E
     assert sem_apelido.do_tipo("aws_sfn_alias") == {}
 
 
-def test_a_role_open_to_other_accounts_is_caught(estado: Estado) -> None:
+@pytest.mark.parametrize("condicao", ["StringEquals", "ArnEquals"])
+def test_a_role_open_to_other_accounts_is_caught(estado: Estado, condicao: str) -> None:
     quebrado = Estado(copy.deepcopy(estado.recursos), estado.saidas)
     [papel] = [p for p in quebrado.do_tipo("aws_iam_role").values() if p["name"] == "cesta-saga-pedido-role"]
     confianca = json.loads(papel["assume_role_policy"])
-    del confianca["Statement"][0]["Condition"]
+    del confianca["Statement"][0]["Condition"][condicao]
     papel["assume_role_policy"] = json.dumps(confianca)
 
     with pytest.raises(AssertionError):
