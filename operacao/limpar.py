@@ -61,7 +61,7 @@ class Ritmo:
     vazias: int
 
 
-RITMOS = {"local": Ritmo(1, 30, 2), "localstack": Ritmo(2, 60, 2), "aws": Ritmo(15, 900, 4)}
+RITMOS = {"local": Ritmo(1, 15, 2), "localstack": Ritmo(2, 60, 2), "aws": Ritmo(15, 900, 4)}
 
 
 class Conta:
