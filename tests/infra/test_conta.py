@@ -17,6 +17,18 @@ def conta(aplicar: Callable[..., Estado]) -> Estado:
     return aplicar(em="tests/conta.tftest.hcl")
 
 
+@pytest.fixture(scope="module")
+def ajustada(aplicar: Callable[..., Estado]) -> Estado:
+    """Everything an account may choose, chosen at once: each test looks at its own."""
+    return aplicar(
+        runtime="python3.12",
+        arquitetura="x86_64",
+        limites_concorrencia="{CobrarPagamento=7,CriarPedido=3}",
+        limite_requisicoes="{por_segundo=11,rajada=22}",
+        autorizador_jwt='{emissor="https://identidade.example.com",publico=["loja"]}',
+    )
+
+
 def test_the_variables_without_a_default_are_the_accounts_own() -> None:
     blocos = re.findall(
         r'^variable "(\w+)" \{(.*?)^\}', (CONFIGURACAO / "variables.tf").read_text(), re.MULTILINE | re.DOTALL
@@ -42,12 +54,12 @@ def test_what_is_found_there_would_be_found(estado: Estado) -> None:
         test_nothing_points_at_this_machine_or_at_a_stand_in(estado)
 
 
-def test_runtime_and_architecture_reach_every_function(conta: Estado, aplicar: Callable[..., Estado]) -> None:
+def test_runtime_and_architecture_reach_every_function(conta: Estado, ajustada: Estado) -> None:
     def usados(de: Estado) -> set[tuple[str, ...]]:
         return {(f["runtime"], *f["architectures"]) for f in de.funcoes().values()}
 
     assert usados(conta) == {("python3.13", "arm64")}
-    assert usados(aplicar(runtime="python3.12", arquitetura="x86_64")) == {("python3.12", "x86_64")}
+    assert usados(ajustada) == {("python3.12", "x86_64")}
 
 
 def test_every_queue_topic_and_bucket_refuses_plain_http(conta: Estado) -> None:
@@ -58,36 +70,27 @@ def test_every_queue_topic_and_bucket_refuses_plain_http(conta: Estado) -> None:
     assert all("aws:SecureTransport" in (politica or "") for politica in politicas)
 
 
-@pytest.fixture(scope="module")
-def com_limites(aplicar: Callable[..., Estado]) -> Estado:
-    return aplicar(
-        limites_concorrencia="{CobrarPagamento=7,CriarPedido=3}",
-        limite_requisicoes="{por_segundo=11,rajada=22}",
-        autorizador_jwt='{emissor="https://identidade.example.com",publico=["loja"]}',
-    )
-
-
-def test_concurrency_is_taken_only_by_the_functions_named(com_limites: Estado) -> None:
+def test_concurrency_is_taken_only_by_the_functions_named(ajustada: Estado) -> None:
     tomadas = {
         nome: f["reserved_concurrent_executions"]
-        for nome, f in com_limites.funcoes().items()
+        for nome, f in ajustada.funcoes().items()
         if (f["reserved_concurrent_executions"] or 0) > 0
     }
 
     assert tomadas == {"cesta-cobrar-pagamento": 7, "cesta-criar-pedido": 3, "ffv-lab-fila-pedido-sincrono": 15}
 
 
-def test_throttling_reaches_the_public_apis(com_limites: Estado) -> None:
+def test_throttling_reaches_the_public_apis(ajustada: Estado) -> None:
     limites = {
         endereco.split(".aws_")[0]: (rota["throttling_rate_limit"], rota["throttling_burst_limit"])
-        for endereco, estagio in com_limites.do_tipo("aws_apigatewayv2_stage").items()
+        for endereco, estagio in ajustada.do_tipo("aws_apigatewayv2_stage").items()
         for rota in estagio["default_route_settings"]
     }
 
     assert limites["module.api"] == limites["module.fila.module.api"] == (11, 22)
 
 
-def test_a_token_is_asked_of_every_order_route(com_limites: Estado, estado: Estado) -> None:
+def test_a_token_is_asked_of_every_order_route(ajustada: Estado, estado: Estado) -> None:
     def rotas(de: Estado) -> dict[str, str]:
         todas = de.do_tipo("aws_apigatewayv2_route").values()
         return {
@@ -97,11 +100,11 @@ def test_a_token_is_asked_of_every_order_route(com_limites: Estado, estado: Esta
         }
 
     assert set(rotas(estado).values()) == {"NONE"}
-    assert set(rotas(com_limites).values()) == {"JWT"}
-    assert len(rotas(com_limites)) == 5
+    assert set(rotas(ajustada).values()) == {"JWT"}
+    assert len(rotas(ajustada)) == 5
     emissores = {
         (c["issuer"], tuple(c["audience"]))
-        for endereco, a in com_limites.do_tipo("aws_apigatewayv2_authorizer").items()
+        for endereco, a in ajustada.do_tipo("aws_apigatewayv2_authorizer").items()
         if "painel" not in endereco
         for c in a["jwt_configuration"]
     }
