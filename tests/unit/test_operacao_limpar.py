@@ -31,9 +31,9 @@ def _sem_espera(_: float) -> None:
     return
 
 
-def _balde(conta: Conta) -> str:
-    nome = f"{limpar.BALDE_FALHAS}123456789012-{REGIAO}"
-    conta["s3"].create_bucket(Bucket=nome, CreateBucketConfiguration={"LocationConstraint": REGIAO})
+def _balde(conta: Conta, regiao: str = REGIAO) -> str:
+    nome = f"{limpar.BALDE_FALHAS}123456789012-{regiao}"
+    conta["s3"].create_bucket(Bucket=nome, CreateBucketConfiguration={"LocationConstraint": regiao})
     conta["s3"].put_object(Bucket=nome, Key="aws/lambda/a/2026/lote", Body=b"registros")
     return nome
 
@@ -73,7 +73,7 @@ def test_messages_in_other_hands_stop_everything(conta: Conta, tmp_path: Path) -
 
 
 def test_what_would_stop_a_destroy_is_lifted(conta: Conta) -> None:
-    balde = _balde(conta)
+    balde, de_outra_regiao = _balde(conta), _balde(conta, "us-west-2")
     cognito = conta["cognito-idp"]
     for nome in (limpar.GRUPO_USUARIOS, "de-outro-sistema"):
         cognito.create_user_pool(PoolName=nome, DeletionProtection="ACTIVE")
@@ -81,6 +81,7 @@ def test_what_would_stop_a_destroy_is_lifted(conta: Conta) -> None:
     limpar.desproteger(conta)
 
     assert "Contents" not in conta["s3"].list_objects_v2(Bucket=balde)
+    assert "Contents" in conta["s3"].list_objects_v2(Bucket=de_outra_regiao)
     grupos = [cognito.describe_user_pool(UserPoolId=g["Id"])["UserPool"] for g in _grupos_de_usuarios(cognito)]
     assert {g["Name"]: g["DeletionProtection"] for g in grupos} == {
         limpar.GRUPO_USUARIOS: "INACTIVE",
