@@ -33,7 +33,8 @@ def _sem_espera(_: float) -> None:
 
 def _balde(conta: Conta, regiao: str = REGIAO) -> str:
     nome = f"{limpar.BALDE_FALHAS}123456789012-{regiao}"
-    conta["s3"].create_bucket(Bucket=nome, CreateBucketConfiguration={"LocationConstraint": regiao})
+    local: Any = {"LocationConstraint": regiao}
+    Conta(regiao, None)["s3"].create_bucket(Bucket=nome, CreateBucketConfiguration=local)
     conta["s3"].put_object(Bucket=nome, Key="aws/lambda/a/2026/lote", Body=b"registros")
     return nome
 
