@@ -26,7 +26,7 @@ from ulid import ULID
 
 from engine.build import BuildPlan
 from engine.settings import ROOT
-from medidas import importacao, piso
+from medidas import gateway, importacao, piso
 from medidas.pacote import pacote
 from medidas.relatorio import METAS, documento
 from provas.alvo import Alvo, pasta_construida
@@ -229,10 +229,16 @@ def medir(alvo: Alvo, rodadas: int, pedidos: int) -> dict[str, Any]:
                 vazao[str(concorrencia)] = {lado: larga.vazao(lado, concorrencia, total) for lado in ("nosso", "piso")}
         _diz("saga feliz")
         real = alvo.saida("arn_maquina_saga")
-        for arn in (real, chao.arn_maquina):
-            executar(alvo, arn)
-        saga = comparar(lambda: executar(alvo, real), lambda: executar(alvo, chao.arn_maquina), rodadas)
-    medidas = {"post": post, "post_com_chave": com_chave, "vazao": vazao, "saga": saga}
+
+        def sagas() -> dict[str, Any]:
+            for arn in (real, chao.arn_maquina):
+                executar(alvo, arn)
+            return comparar(lambda: executar(alvo, real), lambda: executar(alvo, chao.arn_maquina), rodadas)
+
+        with gateway.imediato(alvo):
+            saga = sagas()
+        com_simulado = sagas()
+    medidas = {"post": post, "post_com_chave": com_chave, "vazao": vazao, "saga": saga, "saga_simulado": com_simulado}
     _diz("duração de cada função")
     medidas["duracoes"] = duracoes(alvo, api, max(5, rodadas // 4))
     dynamodb.delete_item(TableName=tabela, Key={"sku": {"S": SKU}})

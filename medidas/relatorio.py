@@ -48,7 +48,8 @@ def documento(medidas: dict[str, Any]) -> str:
     comparadas = {
         "`POST /pedidos`": ("post", f"≤ {METAS['post']}"),
         "the same with `Idempotency-Key`: two writes more": ("post_com_chave", ""),
-        "happy saga": ("saga", f"≤ {METAS['saga']}"),
+        "happy saga, with a gateway that answers at once": ("saga", f"≤ {METAS['saga']}"),
+        "the same with the gateway stand-in, a function with its own API and table": ("saga_simulado", ""),
     }
     importadas = medidas["importacao"]
     return _MODELO.format(
