@@ -93,14 +93,30 @@ class Api:
         return decorrido
 
     def vazao(self, lado: str, concorrencia: int, total: int) -> dict[str, float]:
-        """Requests a second, and the latency of each in ms, with this many in flight."""
+        """Requests a second, the latency of each in ms, and how many were not accepted, with this many in flight.
+
+        Raises
+        ------
+        BenchError
+            None was accepted.
+        """
+
+        def tentar(_: int) -> float | None:
+            try:
+                return self.postar(lado)
+            except (BenchError, urllib3.exceptions.HTTPError):
+                return None
+
         inicio = time.perf_counter()
         with ThreadPoolExecutor(concorrencia) as executor:
-            tempos = sorted(executor.map(lambda _: self.postar(lado), range(total)))
+            tempos = sorted(tempo for tempo in executor.map(tentar, range(total)) if tempo is not None)
+        if not tempos:
+            raise BenchError(f"{self.enderecos[lado]} recusou os {total} pedidos com {concorrencia} de cada vez")
         return {
-            "por_segundo": round(total / (time.perf_counter() - inicio), 1),
+            "por_segundo": round(len(tempos) / (time.perf_counter() - inicio), 1),
             "p50_ms": round(statistics.median(tempos), 1),
-            "p95_ms": round(tempos[int(0.95 * (total - 1))], 1),
+            "p95_ms": round(tempos[int(0.95 * (len(tempos) - 1))], 1),
+            "recusados": total - len(tempos),
         }
 
 

@@ -81,7 +81,9 @@ def _comparacao(nome: str, comparacao: dict[str, Any], meta: str) -> str:
 
 def _vazao(quantos: str, lados: dict[str, Any]) -> str:
     nosso, chao = (
-        f"{lado['por_segundo']} ({lado['p50_ms']}, {lado['p95_ms']})" for lado in (lados["nosso"], lados["piso"])
+        f"{lado['por_segundo']} ({lado['p50_ms']}, {lado['p95_ms']})"
+        + (f", {lado['recusados']} refused" if lado["recusados"] else "")
+        for lado in (lados["nosso"], lados["piso"])
     )
     parte = lados["nosso"]["por_segundo"] / lados["piso"]["por_segundo"]
     return f"| {quantos} | {nosso} | {chao} | {parte:.0%} |"
