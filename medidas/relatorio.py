@@ -26,7 +26,7 @@ makes itself are real in both.
 Import, in the functions' environment: the floor (`import boto3` and one client) takes {piso_ms:.0f} ms; the slowest
 handler may take {meta_importacao} times as long. The second ratio adds the handler's first client, made when called.
 
-| handler | ms | ratio | with its first client |
+| handler | ms (half the interquartile range) | ratio | with its first client |
 |---|---|---|---|
 {importacoes}
 
@@ -59,7 +59,8 @@ def documento(medidas: dict[str, Any]) -> str:
         piso_ms=importadas["piso_ms"],
         meta_importacao=METAS["importacao"],
         importacoes="\n".join(
-            f"| {um['handler']} | {um['ms']:.0f} | {um['razao']:.2f} | {um['com_cliente']:.2f} |"
+            f"| {um['handler']} | {um['ms']:.0f} (± {um['espalhamento'] / 2:.0%}) | {um['razao']:.2f} "
+            f"| {um['com_cliente']:.2f} |"
             for um in importadas["handlers"]
         ),
         pacote=medidas["pacote"]["mb"],

@@ -85,7 +85,7 @@ def test_the_page_says_what_was_measured() -> None:
         in pagina
     )
     assert "| 8 | 50.0 (20.0, 40.0) | 100.0 (20.0, 40.0) | 50% |" in pagina
-    assert "| fila.consumidor | 160 | 1.60 | 1.70 |" in pagina
+    assert "| fila.consumidor | 160 (± 5%) | 1.60 | 1.70 |" in pagina
     assert "| 10,000 | 5 | 46 |" in pagina
 
 
