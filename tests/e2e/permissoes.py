@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,15 +105,39 @@ def ler(alvo: Alvo, papel: str, politica: str) -> dict[str, Any]:
     return json.loads(documento) if isinstance(documento, str) else documento
 
 
-@contextmanager
-def sem(alvo: Alvo, p: Permissao) -> Iterator[None]:
+def sem(alvo: Alvo, p: Permissao) -> AbstractContextManager[None]:
     """Take one action away from the deployed role, and give the very same policy back."""
+
+    def podar(politica: dict[str, Any]) -> None:
+        sentenca = politica["Statement"][p.sentenca]
+        sentenca["Action"] = [a for a in _lista(sentenca["Action"]) if a != p.acao]
+        if not sentenca["Action"]:
+            del politica["Statement"][p.sentenca]
+
+    return _mudada(alvo, p, podar)
+
+
+def estreita(alvo: Alvo, p: Permissao, recurso: str) -> AbstractContextManager[None]:
+    """Point one resource of the statement elsewhere, and give the very same policy back."""
+
+    def apontar(politica: dict[str, Any]) -> None:
+        sentenca = politica["Statement"][p.sentenca]
+        outro = "arn:aws:sqs:sa-east-1:000000000000:outra" if recurso == "*" else f"{recurso.removesuffix(':*')}-outro"
+        sentenca["Resource"] = [outro if r == recurso else r for r in _lista(sentenca["Resource"])]
+
+    return _mudada(alvo, p, apontar)
+
+
+def recursos_de(alvo: Alvo, p: Permissao) -> list[str]:
+    """Every resource of the permission's statement."""
+    return _lista(ler(alvo, p.papel, p.politica)["Statement"][p.sentenca]["Resource"])
+
+
+@contextmanager
+def _mudada(alvo: Alvo, p: Permissao, mudar: Callable[[dict[str, Any]], None]) -> Iterator[None]:
     inteira = ler(alvo, p.papel, p.politica)
     podada = copy.deepcopy(inteira)
-    sentenca = podada["Statement"][p.sentenca]
-    sentenca["Action"] = [a for a in _lista(sentenca["Action"]) if a != p.acao]
-    if not sentenca["Action"]:
-        del podada["Statement"][p.sentenca]
+    mudar(podada)
     gravar = alvo.cliente("iam").put_role_policy
     gravar(RoleName=p.papel, PolicyName=p.politica, PolicyDocument=json.dumps(podada))
     try:

@@ -96,9 +96,10 @@ def reconciliar(b) -> Desfecho:
 
 @sonda("PainelApi", "dynamodb:Query")
 def listar(b) -> Desfecho:
+    """The store's list asks both indexes, an order (here one that does not exist) the table."""
     url = f"{b.alvo.saida('url_api_painel')}/painel/lojas/SONDA/pedidos"
-    resposta = b.alvo.http.request("GET", url)
-    return Desfecho(resposta.status == 200, str(resposta.status))
+    vistos = [b.alvo.http.request("GET", endereco).status for endereco in (url, f"{url}/inexistente")]
+    return Desfecho(vistos == [200, 404], str(vistos))
 
 
 @sonda("PainelApi", "dynamodb:UpdateItem")

@@ -1,4 +1,4 @@
-"""Least privilege, proved one action at a time on the deployed roles.
+"""Least privilege, proved one action and one resource at a time on the deployed roles.
 
 Removing any single action makes its probe fail, visibly; so no role holds an action that nothing needs, and no
 function works by a permission nobody wrote down.
@@ -11,7 +11,7 @@ import sondas_conferencias  # noqa: F401 - registers its probes
 import sondas_fila  # noqa: F401 - registers its probes
 import sondas_painel  # noqa: F401 - registers its probes
 import sondas_saga  # noqa: F401 - registers its probes
-from permissoes import SONDAS, Permissao, permissoes, sem, sonda_de
+from permissoes import SONDAS, Permissao, estreita, permissoes, recursos_de, sem, sonda_de
 
 from provas.alvo import Alvo
 
@@ -58,3 +58,15 @@ def test_each_probe_fails_without_its_permission_and_works_with_it(implantadas, 
             permitido = tentar(bancada)
             assert permitido.funcionou, f"with the permission: {permitido.visto}"
             assert not negado.funcionou, f"worked without {p}: {negado.visto}"
+
+
+def test_each_narrowed_resource_makes_a_probe_fail(implantadas, alvo, bancada, subtests):
+    """Pointing a statement elsewhere, one resource at a time: some probe of the statement fails."""
+    sentencas: dict[tuple[str, int], list[Permissao]] = {}
+    for p in implantadas:
+        sentencas.setdefault((p.papel, p.sentenca), []).append(p)
+    for grupo in sentencas.values():
+        sondas = list(dict.fromkeys(filter(None, map(sonda_de, grupo))))
+        for recurso in recursos_de(alvo, grupo[0]):
+            with subtests.test(f"{grupo[0].funcao} {recurso}"), estreita(alvo, grupo[0], recurso):
+                assert any(not tentar(bancada).funcionou for tentar in sondas), f"{recurso} can be narrowed unseen"
