@@ -1,0 +1,72 @@
+"""docs/primeira-hora.md, typed as it says from the first order to the end of the alarm, prints what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+from provas.alvo import RAIZ, Alvo
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+
+PACIENCIA_S = 120
+"""The document says to ask again; on a busy machine an alarm takes its time."""
+
+
+def passos() -> list[tuple[list[str], list[str]]]:
+    """(commands, lines that the last of them prints) of sections 2 to 7, in order."""
+    texto = (RAIZ / "docs" / "primeira-hora.md").read_text()
+    trecho = texto[texto.index("## 2.") : texto.index("## 8.")]
+    achados: list[tuple[list[str], list[str]]] = []
+    for bloco in re.findall(r"^```\n(.*?)^```", trecho, flags=re.MULTILINE | re.DOTALL):
+        linhas = bloco.replace("\\\n", " ").splitlines()
+        if linhas[0].startswith(("make ", "curl ", "scripts/")):
+            achados.append((linhas, []))
+        else:
+            achados[-1][1].extend(linhas)
+    return achados
+
+
+def test_each_command_prints_what_the_document_says(alvo: Alvo, bancada) -> None:
+    bancada.ao_limpar("gateway de volta", lambda: bancada.livro.mudar_modo("NORMAL"))
+    ambiente = {**os.environ, "API": str(alvo.saida("url_api"))}
+    pedido_id = "01…"
+
+    def digitar(comando: str) -> str:
+        feito = subprocess.run(
+            ["bash", "-c", comando.replace("01…", pedido_id)],
+            cwd=RAIZ,
+            env=ambiente,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        return feito.stdout + feito.stderr
+
+    digitar("make semear")
+    assert len(passos()) >= 9
+    for comandos, ditas in passos():
+        for comando in comandos:
+            saida = digitar(comando)
+            if comando.startswith("curl"):
+                pedido_id = json.loads(saida)["pedidoId"]
+                bancada.adotar_pedido(pedido_id)
+        esperadas = [
+            re.compile(re.escape(dita.replace("01…", pedido_id)).replace("…", ".*") + r"\s*$", re.MULTILINE)
+            for dita in ditas
+        ]
+        fim = time.monotonic() + PACIENCIA_S
+        while not all(e.search(saida) for e in esperadas) and time.monotonic() < fim:
+            if comandos[-1].startswith("curl"):
+                break  # repeating it would be another order
+            time.sleep(2)
+            saida = digitar(comandos[-1])
+        faltam = [e.pattern for e in esperadas if not e.search(saida)]
+        assert faltam == [], f"{comandos[-1]}\n{saida}"
