@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeVar, cast
+
+from ulid import ULID
 
 from provas.alvo import Alvo
 from provas.erros import EsperaEsgotadaError, ProvaFalhouError
@@ -146,6 +149,46 @@ class Prova(ABC):
                 raise EsperaEsgotadaError(f"{descricao} em até {limite_s:g} s", resumir(valor))
             relogio.sleep(min(pausa, max(fim - agora, 0.0)))
             pausa = min(pausa * 1.5, self.alvo.prazos.intervalo_max)
+
+    # -- topics -------------------------------------------------------------------
+
+    def assinar(self, topico: str, prefixo: str) -> str:
+        """Subscribe a queue of this proof to an SNS topic; undone at the end.
+
+        Parameters
+        ----------
+        topico : str
+            Topic ARN.
+        prefixo : str
+            What the deployed system's resources are named with (``cesta``, ``ffv-lab``).
+
+        Returns
+        -------
+        str
+            Queue URL.
+        """
+        sqs, sns = self.alvo.cliente("sqs"), self.alvo.cliente("sns")
+        url = sqs.create_queue(QueueName=f"{prefixo}-prova{self.numero}-{ULID()}", tags={"Projeto": "cesta"})[
+            "QueueUrl"
+        ]
+        self.ao_limpar("fila assinante", lambda: sqs.delete_queue(QueueUrl=url))
+        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        politica = {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Principal": {"Service": "sns.amazonaws.com"},
+                    "Action": "sqs:SendMessage",
+                    "Resource": arn,
+                    "Condition": {"ArnEquals": {"aws:SourceArn": topico}},
+                }
+            ],
+        }
+        sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(politica)})
+        assinatura = sns.subscribe(TopicArn=topico, Protocol="sqs", Endpoint=arn, ReturnSubscriptionArn=True)
+        self.ao_limpar("assinatura", lambda: sns.unsubscribe(SubscriptionArn=assinatura["SubscriptionArn"]))
+        return str(url)
 
     # -- clean-up -----------------------------------------------------------------
 

@@ -94,28 +94,8 @@ class ProvaDoPainel(Prova):
 
     def assinar_reposicao(self) -> str:
         """Subscribe a queue of this proof to the restock topic; returns its URL."""
-        sqs, sns = self.alvo.cliente("sqs"), self.alvo.cliente("sns")
-        topico = self.alvo.saida("arn_topico_reposicao")
-        url = sqs.create_queue(QueueName=f"ffv-lab-prova{self.numero}-{ULID()}", tags={"Projeto": "cesta"})["QueueUrl"]
-        self.ao_limpar("fila assinante", lambda: sqs.delete_queue(QueueUrl=url))
-        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
-        politica = {
-            "Version": "2012-10-17",
-            "Statement": [
-                {
-                    "Effect": "Allow",
-                    "Principal": {"Service": "sns.amazonaws.com"},
-                    "Action": "sqs:SendMessage",
-                    "Resource": arn,
-                    "Condition": {"ArnEquals": {"aws:SourceArn": topico}},
-                }
-            ],
-        }
-        sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(politica)})
-        assinatura = sns.subscribe(TopicArn=topico, Protocol="sqs", Endpoint=arn, ReturnSubscriptionArn=True)
-        self.ao_limpar("assinatura", lambda: sns.unsubscribe(SubscriptionArn=assinatura["SubscriptionArn"]))
         self._alertas: list[dict[str, Any]] = []
-        return str(url)
+        return self.assinar(self.alvo.saida("arn_topico_reposicao"), "ffv-lab")
 
     def alertas(self, url: str, pedido: str) -> list[dict[str, Any]]:
         """Restock alerts of the order received so far, each delivery once."""

@@ -6,8 +6,6 @@ import json
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from ulid import ULID
-
 from provas.erros import ProvaFalhouError
 from provas.evidencia import Marco, Situacao, Tabela
 from provas.saga._apoio import BASICO, QUANTIDADE, SALDO_INICIAL, VALOR_CENTAVOS, ProvaDaSaga
@@ -41,7 +39,7 @@ class EstornoFalha(ProvaDaSaga):
             "alarme da fila humana fora de ALARM",
             ate=lambda e: e != "ALARM",
         )
-        assinante = self._assinar_avisos()
+        assinante = self.assinar(str(self.alvo.saida("arn_topico_alertas")), "cesta")
         sku = self.criar_estoque()
         pedido_id = self.novo_pedido_id()
         self.publicar(self.entrada(pedido_id, sku, forcarFalhaConfirmar=True, forcarFalhaEstorno=True))
@@ -133,30 +131,6 @@ class EstornoFalha(ProvaDaSaga):
             "aviso recebido pelo assinante", f"{alarme} em ALARM", f"{aviso['AlarmName']} em {aviso['NewStateValue']}"
         )
         self.marcar(pedido_id, "Alarme", Marco(datetime.now(UTC), Situacao.FALHA, "ALARM, aviso recebido"))
-
-    def _assinar_avisos(self) -> str:
-        """Subscribe a temporary queue to the alerts topic; returns its URL. Undone at the end."""
-        sqs, sns = self.alvo.cliente("sqs"), self.alvo.cliente("sns")
-        topico = str(self.alvo.saida("arn_topico_alertas"))
-        url = sqs.create_queue(QueueName=f"cesta-prova5-{ULID()}", tags={"Projeto": "cesta"})["QueueUrl"]
-        self.ao_limpar("fila do assinante", lambda: sqs.delete_queue(QueueUrl=url))
-        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
-        politica = {
-            "Version": "2012-10-17",
-            "Statement": [
-                {
-                    "Effect": "Allow",
-                    "Principal": {"Service": "sns.amazonaws.com"},
-                    "Action": "sqs:SendMessage",
-                    "Resource": arn,
-                    "Condition": {"ArnEquals": {"aws:SourceArn": topico}},
-                }
-            ],
-        }
-        sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(politica)})
-        assinatura = sns.subscribe(TopicArn=topico, Protocol="sqs", Endpoint=arn, ReturnSubscriptionArn=True)
-        self.ao_limpar("assinatura dos avisos", lambda: sns.unsubscribe(SubscriptionArn=assinatura["SubscriptionArn"]))
-        return str(url)
 
     def _aviso(self, url: str, alarme: str) -> dict[str, Any] | None:
         """The notification that this alarm went to ALARM, if it has arrived."""
