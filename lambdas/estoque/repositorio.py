@@ -155,7 +155,7 @@ class RepositorioEstoque:
                     TableName=self._tabela,
                     Key={"sku": {"S": sku}},
                     UpdateExpression="SET encerradas.#pedido = :agora",
-                    ConditionExpression="attribute_exists(sku) AND attribute_not_exists(reservas.#pedido)",
+                    ConditionExpression="attribute_not_exists(reservas.#pedido)",
                     ExpressionAttributeNames={"#pedido": pedido_id},
                     ExpressionAttributeValues={":agora": self._agora_s()},
                 ),
@@ -202,7 +202,7 @@ class RepositorioEstoque:
                     "SET reservas = if_not_exists(reservas, :reservas),"
                     " encerradas = if_not_exists(encerradas, :encerradas)"
                 ),
-                ConditionExpression="attribute_exists(sku)",
+                ConditionExpression="attribute_exists(sku)",  # never a product that only exists to be barred
                 # One value each: ministack keeps the map it was given, and one value for both would tie them together.
                 ExpressionAttributeValues={":reservas": {"M": {}}, ":encerradas": {"M": {}}},
             )

@@ -22,6 +22,7 @@ from botocore import xform_name
 from botocore.client import BaseClient
 from jsonpath_ng.ext.parser import parse
 from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.dynamo_type import Item
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.sqs.models import sqs_backends
@@ -116,10 +117,12 @@ def states_in_one_thread() -> Iterator[None]:
 
 
 def forget_items() -> None:
-    """Empty every table, and drop the copies of whole tables that a transaction makes and the mock never lets go."""
+    """Empty every table, and drop what the mock never lets go: every item written, and the copies of whole tables that
+    a transaction makes."""
     for table in dynamodb_backends[ACCOUNT][REGION].tables.values():
         table.items.clear()
-    Table.instances_tracked.clear()  # type: ignore[attr-defined]
+    for model in (Table, Item):
+        model.instances_tracked.clear()  # type: ignore[attr-defined]
 
 
 def forget_executions() -> None:

@@ -1,8 +1,8 @@
 """Plays one schedule from the order to the last act of those who clean up, and says everything that is wrong.
 
-After the execution come, as in production: the write-off of a confirmed order (before whatever is still late lands),
-a redrive of an execution that failed (an alarm watches for it), and the two checks that run on a schedule. Only then
-are the promises asked for.
+After the execution come, as in production: the write-off of a confirmed order (before whatever is still late lands,
+and once more after it), a redrive of an execution that failed (an alarm watches for it), and the two checks that run on
+a schedule. Only then are the promises asked for.
 """
 
 from __future__ import annotations
@@ -158,6 +158,7 @@ class Laboratory:
                 outcome = self._redrive(asl, order, outcome, inputs, played)
         finally:
             bench.on_effect = bench.on_end = None
+        self._write_off(order)  # the stream delivers at least once
         self._reconcile(played)
         outcome = dataclasses.replace(outcome, order=bench.item("cesta-pedidos", {"pedidoId": order["pedidoId"]}))
         played.status, played.messages, played.log = str(outcome.order_status or ""), len(outcome.messages), tuple(log)

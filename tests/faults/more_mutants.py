@@ -74,11 +74,10 @@ def _writes(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 _RESERVE = "saldo >= :qtd AND attribute_not_exists(reservas.#pedido) AND attribute_not_exists(encerradas.#pedido)"
-_BARRIER = "attribute_exists(sku) AND attribute_not_exists(reservas.#pedido)"
 _CONDITIONS = (
     ("reserve", "ReservarEstoque", "cesta-estoque", _RESERVE),
     ("release", "LiberarEstoque", "cesta-estoque", "attribute_exists(reservas.#pedido)"),
-    ("barrier", "LiberarEstoque", "cesta-estoque", _BARRIER),
+    ("barrier", "LiberarEstoque", "cesta-estoque", "attribute_not_exists(reservas.#pedido)"),
     ("maps", "LiberarEstoque", "cesta-estoque", "attribute_exists(sku)"),
     ("confirm", "ConfirmarPedido", "cesta-pedidos", "#status IN (:de_RESERVADO)"),
     ("write-off", "ConfirmarPedido", "cesta-estoque-baixas", "attribute_not_exists(pedidoId)"),

@@ -116,6 +116,22 @@ def test_reserve_that_lands_between_the_two_writes_of_a_release_is_released(
     assert sistema.estoque(SKU) == (10, {})
 
 
+def test_product_deleted_between_the_two_writes_of_a_release_stays_deleted(
+    sistema: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sistema.por_estoque(SKU, 10, **MAPAS)
+    repositorio = RepositorioEstoque(sistema.dynamodb, "cesta-estoque")
+    barrar = repositorio._barrar
+
+    def apagar_antes(sku: str, pedido_id: str) -> bool:
+        sistema.dynamodb.delete_item(TableName="cesta-estoque", Key={"sku": {"S": sku}})
+        return barrar(sku, pedido_id)
+
+    monkeypatch.setattr(repositorio, "_barrar", apagar_antes)
+    assert repositorio.liberar(SKU, "P1").resultado is ResultadoLiberacao.NADA_A_LIBERAR
+    assert sistema.dynamodb.scan(TableName="cesta-estoque")["Count"] == 0
+
+
 def test_endless_dispute_is_a_transient_error(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     sistema.por_estoque(SKU, 10, **MAPAS)
     repositorio = RepositorioEstoque(sistema.dynamodb, "cesta-estoque")
