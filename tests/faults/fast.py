@@ -21,12 +21,14 @@ from urllib.parse import urlsplit
 from botocore import xform_name
 from botocore.client import BaseClient
 from jsonpath_ng.ext.parser import parse
+from jsonpath_ng.parser import parse as parse_plain
 from moto.dynamodb.models import dynamodb_backends
-from moto.dynamodb.models.dynamo_type import Item
+from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.sqs.models import sqs_backends
 from moto.stepfunctions.models import StateMachine
+from moto.stepfunctions.parser.asl.component.common.path import result_path
 from moto.stepfunctions.parser.asl.component.state.exec import execute_state
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
     state_task_service_dynamodb,
@@ -56,6 +58,10 @@ def short_way_to_the_tables() -> Iterator[None]:
             return {}
         if operation not in SHORT or client.meta.service_model.service_name != "dynamodb":
             return long_way(client, operation, parameters)
+        if operation == "GetItem" and parameters.keys() <= {"TableName", "Key", "ConsistentRead"}:
+            # Half of all calls are the laboratory looking.
+            item = dynamodb_backends[ACCOUNT][REGION].get_item(parameters["TableName"], parameters["Key"])
+            return {"Item": {name: _as_sent(value) for name, value in item.attrs.items()}} if item else {}
         table_service.body = json.loads(json.dumps(parameters))
         try:
             answer = getattr(table_service, xform_name(operation))()
@@ -65,6 +71,15 @@ def short_way_to_the_tables() -> Iterator[None]:
 
     with mock.patch.object(BaseClient, "_make_api_call", call):
         yield
+
+
+def _as_sent(value: DynamoType) -> dict[str, Any]:
+    """An attribute as a client receives it: type and value."""
+    if value.is_list():
+        return {value.type: [_as_sent(each) for each in value.value]}
+    if value.is_map():
+        return {value.type: {name: _as_sent(each) for name, each in value.value.items()}}
+    return {value.type: value.value}
 
 
 def _anything_in(queue_url: str) -> bool:
@@ -140,6 +155,7 @@ def small_things_once() -> Iterator[None]:
     numbers = random.Random(0)
     with (
         mock.patch.object(json_path, "parse", lru_cache(maxsize=1024)(parse)),
+        mock.patch.object(result_path, "parse", lru_cache(maxsize=1024)(parse_plain)),
         mock.patch.object(uuid, "uuid4", lambda: uuid.UUID(int=numbers.getrandbits(128), version=4)),
     ):
         yield

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -45,8 +46,9 @@ MACHINES = machine_mutants()
 _ALL: tuple[Mutant | ConditionMutant, ...] = (*MACHINES, *CONDITIONS)
 BY_NAME = {mutant.name: mutant for mutant in _ALL}
 
-# Schedules sent after one mutant.
-CASES = 40
+# Schedules, and scenarios, sent after one mutant.
+CASES = 16
+ENDS = 40
 
 # What nothing kills here, and why that is no hole. What no saga can bring about has its own test, which the same mutant
 # turns red.
@@ -170,28 +172,35 @@ def _cases(mutant: Mutant | ConditionMutant, singles: Sequence[Played]) -> tuple
             land = sum(not choice.is_fault for choice in played.schedule.choices)
             about = any(choice.state == mutant.state for choice in played.schedule.choices)
             landed = played.schedule.choices if isinstance(mutant, ConditionMutant) and (about or land) else land
-            chosen.setdefault((played.path, felt(played), played.redriven, landed), played)
-    ordered = sorted(chosen.values(), key=lambda played: wanted not in felt(played) if wanted else False)
+            chosen.setdefault((played.path, felt(played), played.redriven, landed, played.reconciled), played)
+    # A condition stands against what comes late or twice: the runs that leave something to the reconciler.
+    ordered = sorted(
+        chosen.values(),
+        key=lambda played: (
+            wanted not in felt(played) if wanted else False,
+            isinstance(mutant, ConditionMutant) and not played.reconciled,
+        ),
+    )
     return tuple((str(played.schedule), played.reconciled) for played in ordered[:CASES])
 
 
-def _distance(mutant: Mutant | ConditionMutant, position: int) -> int:
-    """Scenarios that break the very state come first."""
-    return 0 if any(fault.state == mutant.state for fault in SCENARIOS[position].faults) else 1
+def _scenarios(mutant: Mutant | ConditionMutant, paths: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """Scenarios that pass by the broken place: those that break the very state first, then one of each path."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    ranked = []
+    for n, path in enumerate(paths):
+        if mutant.state in path:
+            elsewhere = all(fault.state != mutant.state for fault in SCENARIOS[n].faults)
+            ranked.append((elsewhere, seen[path], n))
+            seen[path] += 1
+    return tuple(n for *_, n in sorted(ranked)[:ENDS])
 
 
 def score(each: Each, played: Sequence[Played], progress: Callable[[str], None] = lambda _: None) -> list[Verdict]:
     """Hunt every mutant with the schedules of at most one fault among those played."""
     singles = [one for one in played if len(one.schedule.faults) <= 1]
     paths = list(each(walk_scenario, range(len(SCENARIOS))))
-    hunts = [
-        Hunt(
-            name,
-            _cases(mutant, singles),
-            tuple(sorted((n for n, path in enumerate(paths) if mutant.state in path), key=partial(_distance, mutant))),
-        )
-        for name, mutant in BY_NAME.items()
-    ]
+    hunts = [Hunt(name, _cases(mutant, singles), _scenarios(mutant, paths)) for name, mutant in BY_NAME.items()]
     verdicts = []
     for verdict in each(hunt, hunts):
         verdicts.append(verdict)
