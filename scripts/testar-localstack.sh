@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The stricter engine's own end-to-end tests: starts it, deploys, tests, takes it down. usage: [pytest arguments]
+# What only the stricter engine shows, as tests: starts it, deploys, tests, takes it down. usage: [pytest arguments]
+# The proofs have their own command: make provas ALVO=localstack.
 # A machine without what it needs is told so, loudly, and passes (exit 0) unless EXIGIR_LOCALSTACK=1.
 set -euo pipefail
 # shellcheck source=scripts/comum.sh
@@ -17,5 +18,21 @@ if ! localstack status >/dev/null 2>&1; then
   trap 'localstack down' EXIT
   localstack up
 fi
-.venv/bin/python -m engine deploy --alvo localstack
-.venv/bin/python -m pytest -q -m e2e tests/e2e_localstack "$@"
+testes() { .venv/bin/python -m pytest -q -m e2e "$@"; }
+
+if [ $# -gt 0 ]; then
+  .venv/bin/python -m engine deploy --alvo localstack
+  testes tests/e2e_localstack "$@"
+  exit
+fi
+# The probes make what they look at and mostly wait: they run beside the deploy and the tests of what is deployed.
+sondas="$(mktemp)"
+testes tests/e2e_localstack/test_conformidade.py >"$sondas" 2>&1 &
+outras=$!
+falhou=0
+{ .venv/bin/python -m engine deploy --alvo localstack &&
+  testes tests/e2e_localstack --ignore tests/e2e_localstack/test_conformidade.py; } || falhou=1
+wait "$outras" || falhou=1
+cat "$sondas"
+rm -f "$sondas"
+exit $falhou
