@@ -8,11 +8,6 @@ cd "$RAIZ"
 exige_terraform
 
 engine() { .venv/bin/python -m engine "$@"; }
-if ! engine status >/dev/null 2>&1; then
-  trap 'engine down' EXIT
-  engine up
-fi
-engine deploy --alvo local
 
 # Cheapest first: a wrong rule shows before the engine is asked anything.
 niveis=()
@@ -21,20 +16,32 @@ for nivel in unit asl models faults infra browser e2e; do
 done
 export TF_CLI_CONFIG_FILE
 TF_CLI_CONFIG_FILE="$(engine terraform-rc)"
-testes() { .venv/bin/python -m pytest -q "${niveis[@]}" "$@"; }
+testes() { .venv/bin/python -m pytest -q "$@"; }
+
+implantar() {
+  if ! engine status >/dev/null 2>&1; then
+    trap 'engine down' EXIT
+    engine up
+  fi
+  engine deploy --alvo local
+}
 
 if [ $# -gt 0 ]; then
-  testes -m "e2e or not e2e" "$@"
+  implantar
+  testes -m "e2e or not e2e" "${niveis[@]}" "$@"
   exit
 fi
-# The tests of the deployed system wait more than they compute, so the others run beside them. What is deployed exists
-# once: its own tests run one after the other, in one process.
-sem_motor="$(mktemp)"
-testes -m "not e2e" >"$sem_motor" 2>&1 &
+# Deploying and testing what is deployed is waiting more than computing, so the others run beside it. What is deployed
+# exists once: its own tests run one after the other, in one process.
+saidas="$(mktemp -d)"
+testes -m "not e2e" tests/infra >"$saidas/infra" 2>&1 &
+infra=$!
+testes -m "not e2e" "${niveis[@]}" --ignore tests/infra >"$saidas/outros" 2>&1 &
 outros=$!
 falhou=0
-testes -m e2e || falhou=1
+{ implantar && testes -m e2e "${niveis[@]}"; } || falhou=1
 wait "$outros" || falhou=1
-cat "$sem_motor"
-rm -f "$sem_motor"
+wait "$infra" || falhou=1
+cat "$saidas/outros" "$saidas/infra"
+rm -rf "$saidas"
 exit $falhou
