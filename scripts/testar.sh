@@ -11,7 +11,7 @@ engine() { .venv/bin/python -m engine "$@"; }
 
 # Cheapest first: a wrong rule shows before the engine is asked anything.
 niveis=()
-for nivel in unit asl models faults infra browser e2e; do
+for nivel in unit asl models faults browser; do
   if compgen -G "tests/$nivel/test_*.py" >/dev/null; then niveis+=("tests/$nivel"); fi
 done
 export TF_CLI_CONFIG_FILE
@@ -28,7 +28,7 @@ implantar() {
 
 if [ $# -gt 0 ]; then
   implantar
-  testes -m "e2e or not e2e" "${niveis[@]}" "$@"
+  testes -m "e2e or not e2e" "${niveis[@]}" tests/infra tests/e2e "$@"
   exit
 fi
 # Deploying and testing what is deployed is waiting more than computing, so the others run beside it. What is deployed
@@ -36,10 +36,10 @@ fi
 saidas="$(mktemp -d)"
 testes -m "not e2e" tests/infra >"$saidas/infra" 2>&1 &
 infra=$!
-testes -m "not e2e" "${niveis[@]}" --ignore tests/infra >"$saidas/outros" 2>&1 &
+testes -m "not e2e" "${niveis[@]}" >"$saidas/outros" 2>&1 &
 outros=$!
 falhou=0
-{ implantar && testes -m e2e "${niveis[@]}"; } || falhou=1
+{ implantar && testes -m e2e "${niveis[@]}" tests/e2e; } || falhou=1
 wait "$outros" || falhou=1
 wait "$infra" || falhou=1
 cat "$saidas/outros" "$saidas/infra"
