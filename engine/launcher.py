@@ -99,16 +99,6 @@ def answer_functions_at_once() -> None:
     socketserver.StreamRequestHandler.disable_nagle_algorithm = True
 
 
-def leave_closing_to_clients(server_config: Any) -> None:
-    """Never close a connection for being idle.
-
-    ministack closes one after 75 s, about as long as a deploy takes. Terraform's provider may send a request on it at
-    that very moment: the request is carried out, its answer is lost, and the second try finds that "it already exists".
-    """
-    never_s = 24 * 3600
-    server_config.keep_alive_timeout = property(lambda _: never_s, lambda *_: None)
-
-
 def keep_bridge_running(python: str) -> None:
     """Start the bridge and start it again whenever it ends, for as long as this process lives."""
     log = logging.getLogger("engine.launcher")
@@ -124,15 +114,13 @@ def keep_bridge_running(python: str) -> None:
 
 def main() -> None:
     """Serve until told to stop."""
-    from hypercorn.config import Config  # type: ignore[import-not-found]  # lives in .venvs/motor, as ministack does
-    from ministack.app import main as serve  # type: ignore[import-not-found]
+    from ministack.app import main as serve  # type: ignore[import-not-found]  # lives in .venvs/motor
     from ministack.services import cloudwatch  # type: ignore[import-not-found]
 
     interval = float(os.environ["CESTA_INTERVALO_PONTE_S"])
     use_own_alarm_rules(cloudwatch, scale=float(os.environ["CESTA_ESCALA_ALARMES"]), floor_s=max(3.0, 3 * interval))
     keep_alarms_whole(cloudwatch)
     answer_functions_at_once()
-    leave_closing_to_clients(Config)
     keep_bridge_running(os.environ["CESTA_PYTHON_PONTE"])
     serve()
 

@@ -18,28 +18,25 @@ export TF_CLI_CONFIG_FILE
 TF_CLI_CONFIG_FILE="$(engine terraform-rc)"
 testes() { .venv/bin/python -m pytest -q "$@"; }
 
-implantar() {
-  if ! engine status >/dev/null 2>&1; then
-    trap 'engine down' EXIT
-    engine up
-  fi
-  engine deploy --alvo local
-}
+if ! engine status >/dev/null 2>&1; then
+  trap 'engine down' EXIT
+  engine up
+fi
+engine deploy --alvo local
 
 if [ $# -gt 0 ]; then
-  implantar
   testes -m "e2e or not e2e" "${niveis[@]}" tests/infra tests/e2e "$@"
   exit
 fi
-# Deploying and testing what is deployed is waiting more than computing, so the others run beside it. What is deployed
-# exists once: its own tests run one after the other, in one process.
+# The tests of the deployed system wait more than they compute, so the others run beside them. What is deployed exists
+# once: its own tests run one after the other, in one process.
 saidas="$(mktemp -d)"
 testes -m "not e2e" tests/infra >"$saidas/infra" 2>&1 &
 infra=$!
 testes -m "not e2e" "${niveis[@]}" >"$saidas/outros" 2>&1 &
 outros=$!
 falhou=0
-{ implantar && testes -m e2e "${niveis[@]}" tests/e2e; } || falhou=1
+testes -m e2e "${niveis[@]}" tests/e2e || falhou=1
 wait "$outros" || falhou=1
 wait "$infra" || falhou=1
 cat "$saidas/outros" "$saidas/infra"

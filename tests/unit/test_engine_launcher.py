@@ -26,14 +26,3 @@ def test_the_runtime_api_answers_without_waiting_for_an_acknowledgement(monkeypa
 
     assert seen
     assert seen[0] != 0
-
-
-def test_no_idle_connection_is_closed_whatever_the_engine_asks_for() -> None:
-    class Config:
-        keep_alive_timeout = 5
-
-    launcher.leave_closing_to_clients(Config)
-    config = Config()
-    config.keep_alive_timeout = 75
-
-    assert config.keep_alive_timeout > 3600
