@@ -7,4 +7,6 @@ if [ ! -x "$python" ]; then
   echo "O ambiente de desenvolvimento não existe. Rode: make setup" >&2
   exit 2
 fi
+# Only the queue's peak needs the load generator.
+case " $* " in *" fila "*) scripts/preparar.sh carga >/dev/null ;; esac
 exec "$python" -m provas "$@"
