@@ -371,6 +371,7 @@ LINHAS: tuple[Linha, ...] = (
         "business metrics on the dashboards",
         (),
         (f"{WATCH}::test_the_dashboard_reads_business_metrics_that_the_code_counts",),
+        notas={"local": "by the bridge of ours that feeds the engine"},
     ),
     # --- alarms ---
     Linha(
