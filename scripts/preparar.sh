@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the five Python environments from their locks. Each one carries the hash of the lock it was
-# made from, so a second run does nothing. usage: scripts/preparar.sh [carga] (PYTHON=... to choose one)
-# Only the load test needs the environment "carga", so it is made when asked for.
+# made from, so a second run does nothing. usage: scripts/preparar.sh [carga] [auditoria] (PYTHON=... to choose one)
+# Only the load test and the audit of the locks need environments of their own, so those are made when asked for.
 set -euo pipefail
 # shellcheck source=scripts/comum.sh
 source "$(dirname "${BASH_SOURCE[0]}")/comum.sh"
@@ -10,7 +10,7 @@ cd "$RAIZ"
 # environment:lock
 AMBIENTES=(.venv:dev .venvs/motor:motor .venvs/runtime:runtime .venvs/sam:sam .venvs/checkov:checkov)
 for extra in "$@"; do
-  [ "$extra" = carga ] || falha "ambiente desconhecido: $extra (só existe carga)."
+  [[ "$extra" = carga || "$extra" = auditoria ]] || falha "ambiente desconhecido: $extra (existem carga e auditoria)."
   AMBIENTES+=(".venvs/$extra:$extra")
 done
 
