@@ -24,6 +24,7 @@ from typing import Any
 import urllib3
 from ulid import ULID
 
+from comum.relogio import agora_iso
 from engine.build import BuildPlan
 from engine.settings import ROOT
 from medidas import gateway, importacao, piso
@@ -142,7 +143,7 @@ def executar(alvo: Alvo, arn: str, **marcas: bool) -> float:
         "quantidade": 1,
         "valorCentavos": 14_000,
         "cartaoToken": "tok-ok",
-        "criadoEm": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "criadoEm": agora_iso(),
         **marcas,
     }
     maquinas = alvo.cliente("stepfunctions")

@@ -5,5 +5,5 @@ limpar: setup ## Exporta a fila humana e as DLQs, destrói tudo em ALVO e prova 
 	@scripts/limpar.sh --alvo $(ALVO) $(addprefix --manter ,$(MANTER))
 
 test-limpar: setup ## O limpar de ponta a ponta, num motor só dele (uns 4 min)
-	@.venv/bin/python -m engine build --alvo local
-	@.venv/bin/python -m pytest -q -m e2e tests/e2e_limpeza
+	@$(ENGINE) build --alvo local
+	@$(PY) -m pytest -q -m e2e tests/e2e_limpeza

@@ -9,18 +9,15 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import Any
 
-from operacao.intervencao import alvo_em_operacao
+from operacao.alvos import alvo_em_operacao, nosso
 from provas.alvo import ALVOS, Alvo
 from provas.erros import ErroDasProvas
-
-# An account has other systems' alarms.
-PREFIXOS = ("cesta-", "ffv-lab-", "cadencia-")
 
 
 def tocando(alvo: Alvo) -> list[dict[str, Any]]:
     """This system's alarms in ALARM, the one that rang first on top."""
     paginas = alvo.cliente("cloudwatch").get_paginator("describe_alarms").paginate(StateValue="ALARM")
-    alarmes = [a for p in paginas for a in p["MetricAlarms"] if a["AlarmName"].startswith(PREFIXOS)]
+    alarmes = [a for p in paginas for a in p["MetricAlarms"] if nosso(a["AlarmName"])]
     return sorted(alarmes, key=lambda a: a["StateUpdatedTimestamp"])
 
 

@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from comum.contrato import PedidoId
+from operacao.alvos import alvo_em_operacao
 from operacao.intervencao_acoes import (
     Desfecho,
     Intervencao,
@@ -31,7 +32,7 @@ from operacao.intervencao_acoes import (
 )
 from operacao.intervencao_fila import ESPELHO, Pendencia
 from pedidos.repositorio import Encerramento, Pedido
-from provas.alvo import ALVOS, Alvo, pasta_construida
+from provas.alvo import ALVOS, pasta_construida
 from provas.erros import ErroDasProvas
 from provas.saga._gateway import reais
 
@@ -302,13 +303,6 @@ def principal(argumentos: Sequence[str] | None = None, intervencao: Intervencao 
     except KeyboardInterrupt:
         console.print("Interrompido. O que não terminou continua na fila; repita o comando.")
         return 1
-
-
-def alvo_em_operacao(nome: str) -> Alvo:
-    """A deployed target that answers, production included; AlvoNaoImplantadoError otherwise."""
-    alvo = Alvo.carregar(nome, producao=True)
-    alvo.conferir_no_ar()
-    return alvo
 
 
 if __name__ == "__main__":

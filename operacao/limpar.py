@@ -25,6 +25,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from engine import deploy
 from engine.settings import TARGETS, EngineError, EngineSettings, build_root, shown
 from engine.terraform import Terraform
+from operacao.alvos import INICIOS, nosso
 from operacao.filas import gravar, segurar
 from provas.erros import ErroDasProvas
 
@@ -39,7 +40,6 @@ DLQS = (
 )
 BALDE_FALHAS = "ffv-lab-falhas-consumidor-"
 GRUPO_USUARIOS = "cadencia-painel"
-_INICIOS = ("cesta-", "cadencia-", "ffv-lab-")
 _PASTAS_DE_LOG = ("/aws/lambda/", "/aws/vendedlogs/states/", "/aws/vendedlogs/apis/")
 _FILA_AUSENTE = ("QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue")
 
@@ -93,11 +93,6 @@ class Conta:
         except ClientError as erro:
             if not self._endpoint or erro.response["ResponseMetadata"]["HTTPStatusCode"] != 501:
                 raise
-
-
-def nosso(nome: str) -> bool:
-    """Whether a resource's name is one this system gives."""
-    return nome.startswith(_INICIOS)
 
 
 # --- what people may still need ---------------------------------------------------------------------------------------
@@ -177,7 +172,7 @@ def desproteger(conta: Conta) -> None:
 
 def _grupos_de_log(conta: Conta) -> Iterator[str]:
     for pasta in _PASTAS_DE_LOG:
-        for inicio in _INICIOS:
+        for inicio in INICIOS:
             for grupo in conta.paginas(
                 "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=f"{pasta}{inicio}"
             ):

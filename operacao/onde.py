@@ -24,9 +24,11 @@ from rich.console import Console
 from ulid import ULID
 
 from comum.aws import codigo_do_erro
+from comum.relogio import de_iso, para_iso
+from operacao.alvos import alvo_em_operacao
 from operacao.dlq import Dlq
 from operacao.filas import enviada_ms, segurar
-from operacao.intervencao import alvo_em_operacao, numero_de_pedido, quadro
+from operacao.intervencao import numero_de_pedido, quadro
 from operacao.intervencao_acoes import Intervencao, IntervencaoError, Linha, Retrato
 from painel.consultas import Consultas
 from painel.erros import PedidoNaoEncontradoError
@@ -117,7 +119,7 @@ def _do_estoque(alvo: Alvo, historia: Historia) -> Iterator[Linha]:
         return
     baixa = _item(alvo, str(alvo.saida("tabela_estoque_baixas")), historia.pedido_id)
     if baixa is not None:
-        yield Linha(_de_iso(baixa["em"]["S"]), "estoque", "baixa", f"{baixa['quantidade']['N']} × {baixa['sku']['S']}")
+        yield Linha(de_iso(baixa["em"]["S"]), "estoque", "baixa", f"{baixa['quantidade']['N']} × {baixa['sku']['S']}")
 
 
 def _do_gateway(alvo: Alvo, historia: Historia) -> Iterator[Linha]:
@@ -151,7 +153,7 @@ def _do_painel(alvo: Alvo, historia: Historia) -> Iterator[Linha]:
         perdidas = " (mudanças perdidas no meio)" if passo["tipo"] == "LACUNA" else ""
         alerta = f"; alerta {passo['alerta']}" if "alerta" in passo else ""
         o_que = f"{passo['de']} → {passo['para']}{perdidas}"
-        yield Linha(_de_iso(passo["em"]), "painel", o_que, f"loja {passo['loja']}{alerta}")
+        yield Linha(de_iso(passo["em"]), "painel", o_que, f"loja {passo['loja']}{alerta}")
 
 
 def _da_fila(alvo: Alvo, historia: Historia) -> Iterator[Linha]:
@@ -159,9 +161,9 @@ def _da_fila(alvo: Alvo, historia: Historia) -> Iterator[Linha]:
         return
     efeito = _item(alvo, alvo.saida("tabelas_fila")["efeitos"], historia.pedido_id)
     if efeito is not None:
-        yield Linha(_de_iso(efeito["criadoEm"]["S"]), "fila", "efeito iniciado")
+        yield Linha(de_iso(efeito["criadoEm"]["S"]), "fila", "efeito iniciado")
         motivo = efeito.get("motivo", {}).get("S", "")
-        yield Linha(_de_iso(efeito["atualizadoEm"]["S"]), "fila", efeito["situacao"]["S"], motivo)
+        yield Linha(de_iso(efeito["atualizadoEm"]["S"]), "fila", efeito["situacao"]["S"], motivo)
     dlq = Dlq(alvo)
     with dlq.segurar() as paradas:
         for parada in paradas:
@@ -205,7 +207,7 @@ def _linha_de_log(funcao: str, evento: dict[str, Any], pedido_id: str) -> Linha 
         return None
     if not isinstance(lido, dict) or lido.get("correlation_id") != pedido_id:
         return None
-    quando = _de_iso(lido["timestamp"]) if "timestamp" in lido else _de_ms(evento["timestamp"])
+    quando = de_iso(lido["timestamp"]) if "timestamp" in lido else _de_ms(evento["timestamp"])
     fatos = "; ".join(f"{nome} {lido[nome]}" for nome in _FATOS if lido.get(nome) is not None)
     nivel = "" if lido.get("level") == "INFO" else f" ({lido.get('level')})"
     return Linha(quando, f"log {funcao}", f"{lido.get('message')}{nivel}", fatos)
@@ -244,10 +246,6 @@ def _pedido_do_corpo(corpo: str) -> str | None:
     return lido.get("pedidoId") if isinstance(lido, dict) else None
 
 
-def _de_iso(texto: str) -> datetime:
-    return datetime.fromisoformat(texto)
-
-
 def _de_ms(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / 1000, UTC)
 
@@ -269,7 +267,7 @@ def _dizer(historia: Historia, alvo: Alvo, console: Console) -> None:
         dizer(f"  aviso: {aviso}")
     valores = [
         (
-            linha.em.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            para_iso(linha.em),
             linha.onde,
             _TOKEN.sub("tok-…", linha.o_que),
             _TOKEN.sub("tok-…", linha.detalhe),

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from operacao.alvos import alvo_em_operacao
 from provas.alvo import ALVOS, Alvo
 from provas.erros import AlvoNaoImplantadoError
 
@@ -67,8 +68,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     if lidos.carencia is not None:
         evento["carenciaSegundos"] = lidos.carencia
     try:
-        alvo = Alvo.carregar(lidos.alvo, producao=True)
-        alvo.conferir_no_ar()
+        alvo = alvo_em_operacao(lidos.alvo)
         print(relatar(reconciliar(alvo, evento)))
     except (AlvoNaoImplantadoError, RuntimeError) as erro:
         print(erro, file=sys.stderr)

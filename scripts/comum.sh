@@ -12,6 +12,16 @@ falha() {
   exit 1
 }
 
+# Becomes one of the commands that people run: a module and its arguments. Exit 2 says that it could not run.
+opera() {
+  cd "$RAIZ" || exit 2
+  if [ ! -x .venv/bin/python ]; then
+    echo "O ambiente de desenvolvimento não existe. Rode: make setup" >&2
+    exit 2
+  fi
+  exec .venv/bin/python -m "$@"
+}
+
 # Succeeds when $1 is a Python from 3.11 to 3.14 that can make environments. A pyenv shim
 # for a version that is not active exists on PATH but fails when run, so every candidate is run.
 python_serve() {

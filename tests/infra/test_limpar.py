@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from operacao import limpar
+from operacao import alvos, limpar
 
 from .conftest import CONFIGURACAO, Estado
 
@@ -43,11 +43,11 @@ def test_every_name_is_recognised(estado: Estado, tipo: str) -> None:
     nomes = {recurso[POR_NOME[tipo]] for recurso in estado.do_tipo(tipo).values()}
 
     assert nomes
-    assert {nome for nome in nomes if not limpar.nosso(nome)} == set()
+    assert {nome for nome in nomes if not alvos.nosso(nome)} == set()
 
 
 def test_every_log_group_is_looked_for(estado: Estado) -> None:
-    procurados = tuple(f"{pasta}{inicio}" for pasta in limpar._PASTAS_DE_LOG for inicio in limpar._INICIOS)
+    procurados = tuple(f"{pasta}{inicio}" for pasta in limpar._PASTAS_DE_LOG for inicio in alvos.INICIOS)
 
     grupos = [grupo["name"] for grupo in estado.do_tipo("aws_cloudwatch_log_group").values()]
     assert [nome for nome in grupos if not nome.startswith(procurados)] == []
