@@ -220,6 +220,28 @@ class _Injected(Exception):
         self.error = error
 
 
+def make_orders_table(dynamodb: Any) -> None:
+    """``cesta-pedidos`` with an index by status that carries keys alone."""
+    dynamodb.create_table(
+        TableName="cesta-pedidos",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "pedidoId", "KeyType": "HASH"}],
+        AttributeDefinitions=[
+            {"AttributeName": name, "AttributeType": "S"} for name in ("pedidoId", "status", "atualizadoEm")
+        ],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "por-status",
+                "KeySchema": [
+                    {"AttributeName": "status", "KeyType": "HASH"},
+                    {"AttributeName": "atualizadoEm", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
+    )
+
+
 class Bench:
     """A mocked account with the tables, the queue and one state machine per definition. Use as a context manager."""
 
@@ -254,24 +276,7 @@ class Bench:
         self.sqs = boto3.client("sqs")
         self.ssm = boto3.client("ssm")
         self.states = boto3.client("stepfunctions")
-        self.dynamodb.create_table(
-            TableName="cesta-pedidos",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": "pedidoId", "KeyType": "HASH"}],
-            AttributeDefinitions=[
-                {"AttributeName": name, "AttributeType": "S"} for name in ("pedidoId", "status", "atualizadoEm")
-            ],
-            GlobalSecondaryIndexes=[
-                {
-                    "IndexName": "por-status",
-                    "KeySchema": [
-                        {"AttributeName": "status", "KeyType": "HASH"},
-                        {"AttributeName": "atualizadoEm", "KeyType": "RANGE"},
-                    ],
-                    "Projection": {"ProjectionType": "KEYS_ONLY"},
-                }
-            ],
-        )
+        make_orders_table(self.dynamodb)
         for table, key in (
             ("cesta-estoque", "sku"),
             ("cesta-estoque-baixas", "pedidoId"),

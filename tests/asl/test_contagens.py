@@ -16,6 +16,7 @@ from moto import mock_aws
 from engine.settings import ROOT
 from estoque.baixas import RepositorioBaixas
 from estoque.repositorio import RepositorioEstoque
+from tests.asl.bench import make_orders_table
 from tests.medidas import dynamodb_local
 from tests.medidas.capacidade import Index, Meter
 from tests.medidas.estoque import Medidor
@@ -84,24 +85,7 @@ def one_order(client: Any) -> None:
 
 
 def make_tables(client: Any) -> None:
-    client.create_table(
-        TableName="cesta-pedidos",
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "pedidoId", "KeyType": "HASH"}],
-        AttributeDefinitions=[
-            {"AttributeName": name, "AttributeType": "S"} for name in ("pedidoId", "status", "atualizadoEm")
-        ],
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": "por-status",
-                "KeySchema": [
-                    {"AttributeName": "status", "KeyType": "HASH"},
-                    {"AttributeName": "atualizadoEm", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            }
-        ],
-    )
+    make_orders_table(client)
     dynamodb_local.criar_tabela(client, "cesta-estoque", "sku")
     dynamodb_local.criar_tabela(client, "cesta-estoque-baixas", "pedidoId")
     maps = {"reservas": {"M": {}}, "encerradas": {"M": {}}}

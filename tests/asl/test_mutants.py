@@ -13,20 +13,13 @@ import pytest
 
 from tests.asl import checks
 from tests.asl.bench import load_asl
-from tests.asl.mutants import Mutant, mutants
+from tests.asl.mutants import SURVIVORS, Mutant, mutants
 from tests.asl.scenarios import SCENARIOS, Scenario
 from tests.asl.status_writes import FOUND, ONLY_CHECKS, WRITES, wrong_write
 from tests.asl.worlds import World, real_world
 
 Asl = Mapping[str, Any]
 Visited = Mapping[str, tuple[str, ...]]
-
-# A mutant nothing can kill needs its reason here.
-SURVIVORS = {
-    "RegistrarRequerIntervencaoHumana refuses an absent order": (
-        "DynamoDB holds <> true of an attribute that is not there, so the words only say it to the reader"
-    ),
-}
 
 MUTANTS = tuple(mutants(load_asl()))
 BY_TEXT = frozenset(mutant.name for mutant in MUTANTS if checks.problems(mutant.of(load_asl())))
