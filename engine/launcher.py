@@ -99,6 +99,35 @@ def answer_functions_at_once() -> None:
     socketserver.StreamRequestHandler.disable_nagle_algorithm = True
 
 
+def answer_in_one_piece() -> None:
+    """Write the head of an HTTP answer together with the first bytes of its body.
+
+    Hypercorn writes the two apart. The AWS SDK for Go closes a request's body as soon as it has the answer's head; when
+    the transport has written that body but not yet met its end, it takes this for a failed request and closes the
+    connection. A body of the answer that comes after that is lost, the SDK asks again, and what the first request
+    created "already exists". Seen in ``terraform apply`` on a busy machine. An answer that came whole is read whole.
+    """
+    import h11  # type: ignore[import-not-found]  # lives in .venvs/motor
+    from hypercorn.events import RawData  # type: ignore[import-not-found]
+    from hypercorn.protocol.h11 import H11Protocol  # type: ignore[import-not-found]
+
+    async def send_h11_event(self: Any, event: Any) -> None:
+        try:
+            data = self.connection.send(event)
+        except h11.LocalProtocolError:
+            if self.connection.their_state != h11.ERROR:
+                raise
+            return
+        if isinstance(event, h11.Response):
+            self.head_to_send = data
+            return
+        head, self.head_to_send = getattr(self, "head_to_send", b""), b""
+        await self.send(RawData(data=head + data))
+
+    H11Protocol._send_h11_event  # noqa: B018 - an engine without the part this replaces must not start
+    H11Protocol._send_h11_event = send_h11_event
+
+
 def keep_bridge_running(python: str) -> None:
     """Start the bridge and start it again whenever it ends, for as long as this process lives."""
     log = logging.getLogger("engine.launcher")
@@ -121,6 +150,7 @@ def main() -> None:
     use_own_alarm_rules(cloudwatch, scale=float(os.environ["CESTA_ESCALA_ALARMES"]), floor_s=max(3.0, 3 * interval))
     keep_alarms_whole(cloudwatch)
     answer_functions_at_once()
+    answer_in_one_piece()
     keep_bridge_running(os.environ["CESTA_PYTHON_PONTE"])
     serve()
 

@@ -202,6 +202,17 @@ def test_the_bridge_comes_back(engine: Engine) -> None:
     wait_for("another bridge", lambda: (found := bridge()) and found != first)
 
 
+def test_an_answer_leaves_in_one_piece(engine: Engine) -> None:
+    """Go's SDK may have closed the connection when the body comes after the head: see engine.launcher."""
+    asked = f"GET /_ministack/health HTTP/1.1\r\nHost: 127.0.0.1:{engine.port}\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", engine.port), timeout=10) as connection:
+        for _ in range(50):
+            connection.sendall(asked)
+            head, _, body = connection.recv(1 << 16).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200")
+            assert len(body) == int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+
+
 # --- functions -------------------------------------------------------------------------------------------------------
 
 
