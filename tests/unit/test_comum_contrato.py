@@ -88,7 +88,7 @@ def test_every_field_is_required_and_no_other_is_accepted() -> None:
     assert set(str(vazio.value.detalhes["campos"]).split(",")) == set(VALIDO)
     with pytest.raises(PedidoInvalidoError) as demais:
         ler(EntradaSaga, VALIDO | {"numeroDoCartao4111111111111111": "x"})
-    assert "4111" not in str(demais.value)
+    assert "411111111111" not in str(demais.value)
     with pytest.raises(PedidoInvalidoError):
         ler(EntradaSaga, [])
 

@@ -172,7 +172,7 @@ def test_key_is_required_and_well_formed(sistema: Any, chave: str | None) -> Non
 def test_body_out_of_contract_is_400_and_echoes_nothing(sistema: Any, corpo: Any) -> None:
     status, resposta = chamar("POST", "/cobrancas", corpo, TOKEN)
     assert (status, resposta["codigo"]) == (400, "CORPO_INVALIDO")
-    assert "4111" not in json.dumps(resposta)
+    assert "411111111111" not in json.dumps(resposta)
 
 
 @pytest.mark.parametrize("cabecalhos", [{"x-api-key": "errada"}, {"x-api-key": ""}, {"x-api-key": "ç"}])
