@@ -15,7 +15,8 @@ import pytest
 from pedidos.situacao import Status
 from tests.asl import checks
 from tests.asl.bench import ROOT, Fault, Outcome, load_asl, render, tasks
-from tests.asl.worlds import INITIAL_BALANCE, QUANTITY, VALUE_CENTS, World, real_world
+from tests.asl.fast import quick_world
+from tests.asl.worlds import INITIAL_BALANCE, QUANTITY, VALUE_CENTS, World
 
 ASL_FILE = ROOT / "asl" / "compensacao-manual.asl.json"
 ASL = load_asl(ASL_FILE)
@@ -27,7 +28,7 @@ REFUNDED = [("COBRANCA", VALUE_CENTS), ("ESTORNO", VALUE_CENTS)]
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    with real_world() as world:
+    with quick_world() as world:
         yield world
 
 

@@ -17,7 +17,8 @@ from operacao.intervencao import principal
 from operacao.intervencao_acoes import Intervencao
 from provas.alvo import Alvo
 from tests.asl.bench import ACCOUNT, REGION, ROOT, Fault, load_asl
-from tests.asl.worlds import INITIAL_BALANCE, QUANTITY, VALUE_CENTS, World, real_world
+from tests.asl.fast import quick_world
+from tests.asl.worlds import INITIAL_BALANCE, QUANTITY, VALUE_CENTS, World
 
 MANUAL = load_asl(ROOT / "asl" / "compensacao-manual.asl.json")
 HUMAN, UNDONE, ENDED = "REQUER_INTERVENCAO_HUMANA", "FALHOU_COMPENSADO", "ENCERRADO_MANUALMENTE"
@@ -105,7 +106,7 @@ class _Body:
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    with real_world() as world:
+    with quick_world() as world:
         yield world
 
 

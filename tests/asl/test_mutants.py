@@ -13,10 +13,11 @@ import pytest
 
 from tests.asl import checks
 from tests.asl.bench import load_asl
+from tests.asl.fast import quick_world
 from tests.asl.mutants import SURVIVORS, Mutant, mutants
 from tests.asl.scenarios import SCENARIOS, Scenario
 from tests.asl.status_writes import FOUND, ONLY_CHECKS, WRITES, wrong_write
-from tests.asl.worlds import World, real_world
+from tests.asl.worlds import World
 
 Asl = Mapping[str, Any]
 Visited = Mapping[str, tuple[str, ...]]
@@ -30,7 +31,7 @@ ASKS_A_PERSON = tuple(
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    with real_world() as ours:
+    with quick_world() as ours:
         yield ours
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.asl.fast import quick_world
 from tests.asl.scenarios import NOTHING_BREAKS, SCENARIOS, Scenario
-from tests.asl.worlds import World, real_world
+from tests.asl.worlds import World
 
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    with real_world() as ours:
+    with quick_world() as ours:
         yield ours
 
 

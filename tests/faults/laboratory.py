@@ -25,9 +25,9 @@ from estoque.conferir_reservas import handler as conferir_reservas
 from pagamentos.conferir_cobrancas import handler as conferir_cobrancas
 from tests.asl.bench import ACCOUNT, REGION, ROOT, Call, Context, Outcome, load_asl
 from tests.asl.checks import QUEUE
+from tests.asl.fast import forget_executions, forget_items, shortcuts
 from tests.asl.invariants import violations
-from tests.asl.worlds import GATEWAY_FUNCTION, INITIAL_BALANCE, World, deployed_handler, real_world
-from tests.faults.fast import forget_executions, forget_items, shortcuts
+from tests.asl.worlds import INITIAL_BALANCE, World, real_world
 from tests.faults.schedules import LANDINGS, NO_PRODUCT, ROUTES, Schedule, treatment
 
 RESERVE = "cesta-reservar-estoque"
@@ -327,5 +327,5 @@ def laboratory(short: bool = True) -> Iterator[Laboratory]:
         )
         world = stack.enter_context(real_world())
         if short:
-            stack.enter_context(shortcuts(deployed_handler(GATEWAY_FUNCTION)))
+            stack.enter_context(shortcuts())
         yield Laboratory(world)

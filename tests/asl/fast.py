@@ -42,6 +42,7 @@ from moto.stepfunctions.parser.utils import TMP_THREADS
 from comum.http_saida import ChamadorHttp
 from tests.asl.bench import ACCOUNT, REGION, Context
 from tests.asl.gateway_http import event
+from tests.asl.worlds import GATEWAY_FUNCTION, World, deployed_handler, real_world
 
 SHORT = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "Query", "Scan", "BatchGetItem")
 
@@ -162,12 +163,19 @@ def small_things_once() -> Iterator[None]:
 
 
 @contextmanager
-def shortcuts(gateway: Any) -> Iterator[None]:
-    """All of them."""
+def shortcuts() -> Iterator[None]:
+    """All of them, inside the real world."""
     with ExitStack() as stack:
         stack.enter_context(short_way_to_the_tables())
         stack.enter_context(clients_made_once())
         stack.enter_context(small_things_once())
         stack.enter_context(states_in_one_thread())
-        stack.enter_context(gateway_next_door(gateway))
+        stack.enter_context(gateway_next_door(deployed_handler(GATEWAY_FUNCTION)))
         yield
+
+
+@contextmanager
+def quick_world() -> Iterator[World]:
+    """The real world with the shortcuts."""
+    with real_world() as world, shortcuts():
+        yield world
