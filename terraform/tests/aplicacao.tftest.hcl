@@ -434,3 +434,46 @@ run "aplicar" {
     error_message = "arn_maquina_saga is the state machine's ARN."
   }
 }
+
+# The same root with a choice made, each from the one before: an update, as in an account.
+run "com_rastreamento" {
+  command = apply
+  variables {
+    rastreamento = true
+  }
+}
+
+run "sem_apelido" {
+  command = apply
+  variables {
+    maquina_por_apelido = false
+  }
+}
+
+run "com_chave" {
+  command = apply
+  variables {
+    chave_kms = "arn:aws:kms:sa-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+    painel    = { destino_falhas = "s3" }
+  }
+}
+
+run "com_duas_chaves" {
+  command = apply
+  variables {
+    chave_kms         = "arn:aws:kms:sa-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+    chave_kms_alertas = "arn:aws:kms:sa-east-1:123456789012:key/99999999-2222-3333-4444-555555555555"
+  }
+}
+
+# Everything else an account may choose, at once: each test looks at its own.
+run "com_escolhas" {
+  command = apply
+  variables {
+    runtime              = "python3.12"
+    arquitetura          = "x86_64"
+    limites_concorrencia = { CobrarPagamento = 7, CriarPedido = 3 }
+    limite_requisicoes   = { por_segundo = 11, rajada = 22 }
+    autorizador_jwt      = { emissor = "https://identidade.example.com", publico = ["loja"] }
+  }
+}

@@ -15,7 +15,6 @@ from engine.settings import ROOT
 from engine.terraform import cli_configuration, require_terraform
 
 CONFIGURACAO = ROOT / "terraform"
-ARQUIVO_SIMULADO = "tests/aplicacao.tftest.hcl"
 
 
 @dataclass(frozen=True)
@@ -92,25 +91,39 @@ def esquemas(terraform: Callable[..., str], tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="session")
-def aplicar(terraform: Callable[..., str]) -> Callable[..., Estado]:
-    """``aplicar(arquivo_modelo="...")``: apply under the mocked provider with these variables and return the state.
+def aplicar(terraform: Callable[..., str]) -> Callable[..., dict[str, Estado]]:
+    """``aplicar("conta", arquivo_modelo="...")``: the state after each run of that file of tests, by the run's name.
 
-    Variables that the file ``em`` gives itself cannot be given here.
+    Variables that the file gives itself cannot be given here.
     """
 
-    def executar(em: str = ARQUIVO_SIMULADO, **variaveis: str) -> Estado:
+    def executar(arquivo: str, **variaveis: str) -> dict[str, Estado]:
         definidas = [f"-var={nome}={valor}" for nome, valor in variaveis.items()]
-        saida = terraform("test", "-json", "-verbose", f"-filter={em}", *definidas)
-        linhas = [json.loads(linha) for linha in saida.splitlines()]
-        [estado] = [linha["test_state"] for linha in linhas if linha["type"] == "test_state"]
-        valores = estado.get("values", estado)
-        saidas = {nome: saida["value"] for nome, saida in valores["outputs"].items()}
-        return Estado(dict(_recursos(valores["root_module"])), saidas)
+        saida = terraform("test", "-json", "-verbose", f"-filter=tests/{arquivo}.tftest.hcl", *definidas)
+        estados = {}
+        for linha in map(json.loads, saida.splitlines()):
+            if linha["type"] == "test_state":
+                valores = linha["test_state"].get("values", linha["test_state"])
+                saidas = {nome: saida["value"] for nome, saida in valores["outputs"].items()}
+                estados[linha["@testrun"]] = Estado(dict(_recursos(valores["root_module"])), saidas)
+        return estados
 
     return executar
 
 
 @pytest.fixture(scope="session")
-def estado(aplicar: Callable[..., Estado]) -> Estado:
+def aplicados(aplicar: Callable[..., dict[str, Estado]]) -> dict[str, Estado]:
+    """The root as it is and after each choice, by the names of the runs in aplicacao.tftest.hcl."""
+    return aplicar("aplicacao")
+
+
+@pytest.fixture(scope="session")
+def estado(aplicados: dict[str, Estado]) -> Estado:
     """The root as it is, with every stand-in on."""
-    return aplicar()
+    return aplicados["aplicar"]
+
+
+@pytest.fixture(scope="session")
+def conta(aplicar: Callable[..., dict[str, Estado]]) -> Estado:
+    """An account with only what it has to say: its environment, its gateway and the artifact."""
+    return aplicar("conta")["aplicar"]

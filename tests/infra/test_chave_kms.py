@@ -1,7 +1,7 @@
 """chave_kms reaches everything that takes a key: the provider's own schema says what does, so nothing is forgotten."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from .conftest import Estado
 
 CHAVE = "arn:aws:kms:sa-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
-CHAVE_ALERTAS = CHAVE.replace("1111", "9999")
+CHAVE_ALERTAS = CHAVE.replace("11111111", "99999999")
 CHAVES = ("kms_key_id", "kms_key_arn", "kms_master_key", "source_kms")
 VIA = "sa-east-1.amazonaws.com"
 
@@ -56,8 +56,8 @@ def argumentos(esquemas: dict[str, Any], cifrado: Estado) -> dict[str, list[str]
 
 
 @pytest.fixture(scope="module")
-def cifrado(aplicar: Callable[..., Estado]) -> Estado:
-    return aplicar(chave_kms=CHAVE, painel='{destino_falhas="s3"}')
+def cifrado(aplicados: dict[str, Estado]) -> Estado:
+    return aplicados["com_chave"]
 
 
 def sem_a_chave(estado: Estado, argumentos: dict[str, list[str]], chave: str | None) -> list[str]:
@@ -150,8 +150,8 @@ def test_without_a_key_no_role_may_use_one(estado: Estado) -> None:
     assert [papel for papel, ds in estado.politicas().items() if "kms:" in json.dumps(ds)] == []
 
 
-def test_a_key_of_its_own_for_alerts_is_allowed_to_who_alerts(aplicar: Callable[..., Estado]) -> None:
-    estado = aplicar(chave_kms=CHAVE, chave_kms_alertas=CHAVE_ALERTAS)
+def test_a_key_of_its_own_for_alerts_is_allowed_to_who_alerts(aplicados: dict[str, Estado]) -> None:
+    estado = aplicados["com_duas_chaves"]
 
     topicos = {t["name"]: t["kms_master_key_id"] for t in estado.do_tipo("aws_sns_topic").values()}
     assert topicos == {

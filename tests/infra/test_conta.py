@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -12,21 +11,9 @@ DESTE_LUGAR = re.compile(r"127\.0\.0\.1|localhost|0\.0\.0\.0|_aws/execute-api|_c
 
 
 @pytest.fixture(scope="module")
-def conta(aplicar: Callable[..., Estado]) -> Estado:
-    """An account with only what it has to say: its environment, its gateway and the artifact."""
-    return aplicar(em="tests/conta.tftest.hcl")
-
-
-@pytest.fixture(scope="module")
-def ajustada(aplicar: Callable[..., Estado]) -> Estado:
+def ajustada(aplicados: dict[str, Estado]) -> Estado:
     """Everything an account may choose, chosen at once: each test looks at its own."""
-    return aplicar(
-        runtime="python3.12",
-        arquitetura="x86_64",
-        limites_concorrencia="{CobrarPagamento=7,CriarPedido=3}",
-        limite_requisicoes="{por_segundo=11,rajada=22}",
-        autorizador_jwt='{emissor="https://identidade.example.com",publico=["loja"]}',
-    )
+    return aplicados["com_escolhas"]
 
 
 def test_the_variables_without_a_default_are_the_accounts_own() -> None:

@@ -33,14 +33,16 @@ def test_every_function_is_deployed_as_the_template_says(estado: Estado) -> None
     }
 
 
-def test_a_change_in_the_template_reaches_the_function(aplicar: Callable[..., Estado], tmp_path: Path) -> None:
+def test_a_change_in_the_template_reaches_the_function(
+    aplicar: Callable[..., dict[str, Estado]], tmp_path: Path
+) -> None:
     modelo = yaml.safe_load((ROOT / "template.yaml").read_text())
     mudada = modelo["Resources"]["ReservarEstoque"]["Properties"]
     mudada |= {"Timeout": mudada["Timeout"] + 2, "MemorySize": 1024, "Handler": "estoque.outro.handler"}
     copia = tmp_path / "template.yaml"
     copia.write_text(yaml.safe_dump(modelo))
 
-    estado = aplicar(arquivo_modelo=str(copia))
+    estado = aplicar("conta", arquivo_modelo=str(copia))["aplicar"]
 
     assert _do_modelo(estado.funcoes()["cesta-reservar-estoque"]) == {
         "Handler": "estoque.outro.handler",
@@ -89,7 +91,7 @@ def test_every_function_runs_the_same_artifact(estado: Estado) -> None:
     assert re.fullmatch(r"funcoes/[0-9a-f]{64}\.zip", chave)
 
 
-def test_fault_injection_follows_its_variable(aplicar: Callable[..., Estado], estado: Estado) -> None:
+def test_fault_injection_follows_its_variable(estado: Estado) -> None:
     def valores(de: Estado) -> set[str]:
         variaveis = [funcao["environment"][0]["variables"] for funcao in de.funcoes().values()]
         return {v["PERMITIR_INJECAO_FALHAS"] for v in variaveis if "PERMITIR_INJECAO_FALHAS" in v}

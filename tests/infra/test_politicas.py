@@ -325,9 +325,9 @@ def test_policies_are_exact(estado: Estado, conferir: Callable[[Estado], None]) 
 
 
 @pytest.fixture(scope="module")
-def rastreado(aplicar: Callable[..., Estado]) -> Estado:
+def rastreado(aplicados: dict[str, Estado]) -> Estado:
     """The root with tracing on."""
-    return aplicar(rastreamento="true")
+    return aplicados["com_rastreamento"]
 
 
 @pytest.mark.parametrize("conferir", CONFERENCIAS, ids=lambda c: c.__name__)
@@ -469,13 +469,13 @@ def _sem_condicao(politica: dict[str, Any]) -> None:
     del iniciar["Condition"]
 
 
-def test_sagas_start_by_the_alias_alone(estado: Estado, aplicar: Callable[..., Estado]) -> None:
+def test_sagas_start_by_the_alias_alone(estado: Estado, aplicados: dict[str, Estado]) -> None:
     arn = estado.funcoes()["cesta-iniciar-saga"]["environment"][0]["variables"]["ARN_MAQUINA_SAGA"]
     assert arn == f"{MAQUINA}:vigente"
     with pytest.raises(AssertionError):
         conferir_iniciador(_com(estado, "cesta-iniciar-saga-role", _sem_condicao))
 
-    sem_apelido = aplicar(maquina_por_apelido="false")
+    sem_apelido = aplicados["sem_apelido"]
 
     conferir_iniciador(sem_apelido)
     assert sem_apelido.funcoes()["cesta-iniciar-saga"]["environment"][0]["variables"]["ARN_MAQUINA_SAGA"] == MAQUINA

@@ -8,15 +8,25 @@ import pytest
 from .conftest import CONFIGURACAO, Estado
 
 ARQUIVOS = sorted(arquivo.name for arquivo in (CONFIGURACAO / "tests").glob("*.tftest.hcl"))
+# Played once, for their states.
+LIDOS = ("aplicacao.tftest.hcl", "conta.tftest.hcl")
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("arquivo", ARQUIVOS)
+@pytest.mark.parametrize("arquivo", [arquivo for arquivo in ARQUIVOS if arquivo not in LIDOS])
 def test_terraform_tests_pass(terraform: Callable[..., str], arquivo: str) -> None:
     saida = terraform("test", "-no-color", f"-filter=tests/{arquivo}")
 
     passaram = re.search(r"Success! (\d+) passed, 0 failed", saida)
     assert passaram and int(passaram[1]) > 0, saida
+
+
+def test_the_files_whose_states_are_read_pass(aplicados: dict[str, Estado], conta: Estado) -> None:
+    """Terraform fails when an assertion does, and so does whoever asked; here, that every run was played."""
+    escritos = re.findall(r'^run "(\w+)"', (CONFIGURACAO / "tests" / LIDOS[0]).read_text(), re.MULTILINE)
+
+    assert list(aplicados) == escritos
+    assert conta.recursos
 
 
 def test_the_lock_serves_every_kind_of_installation() -> None:
