@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every test, with the local engine up and the system deployed for the end-to-end ones.
-# Stops the engine only if it started it. usage: scripts/testar.sh [pytest arguments]
+# Stops the engines it started. usage: scripts/testar.sh [pytest arguments]
 set -euo pipefail
 # shellcheck source=scripts/comum.sh
 source "$(dirname "${BASH_SOURCE[0]}")/comum.sh"
@@ -8,37 +8,61 @@ cd "$RAIZ"
 exige_terraform
 
 engine() { .venv/bin/python -m engine "$@"; }
+PYTEST=(.venv/bin/python -m pytest -q)
+porta_livre() {
+  .venv/bin/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
 
-# Cheapest first: a wrong rule shows before the engine is asked anything.
-niveis=()
-for nivel in unit asl models faults browser; do
-  if compgen -G "tests/$nivel/test_*.py" >/dev/null; then niveis+=("tests/$nivel"); fi
-done
+# A second deployment of the same artifact, in a folder and on a port of its own.
+build="${CESTA_DIR_BUILD:-build}"
+segunda="$build/segunda" porta_da_segunda="$(porta_livre)"
+na_segunda() { CESTA_DIR_BUILD="$segunda" CESTA_PORTA_MOTOR="$porta_da_segunda" "$@"; }
+
+EM_PROCESSO=(tests/unit tests/asl tests/models tests/faults)
+COM_FERRAMENTA=(tests/infra tests/browser)
 export TF_CLI_CONFIG_FILE
 TF_CLI_CONFIG_FILE="$(engine terraform-rc)"
-testes() { .venv/bin/python -m pytest -q "$@"; }
+
+saidas="$(mktemp -d)" primeira_no_ar="" segunda_no_ar=""
+encerra() {
+  # shellcheck disable=SC2046  # one word for each
+  kill $(jobs -p) 2>/dev/null || true
+  [ -z "$primeira_no_ar" ] || engine down
+  [ -z "$segunda_no_ar" ] || na_segunda engine down >/dev/null
+  rm -rf "$saidas"
+}
+trap encerra EXIT
 
 if ! engine status >/dev/null 2>&1; then
-  trap 'engine down' EXIT
+  primeira_no_ar=1
   engine up
 fi
-engine deploy --alvo local
-
 if [ $# -gt 0 ]; then
-  testes -m "e2e or not e2e" "${niveis[@]}" tests/infra tests/e2e "$@"
+  engine deploy --alvo local
+  "${PYTEST[@]}" -m "e2e or not e2e" "${EM_PROCESSO[@]}" "${COM_FERRAMENTA[@]}" tests/e2e "$@"
   exit
 fi
-# The tests of the deployed system wait more than they compute, so the others run beside them. What is deployed exists
-# once: its own tests run one after the other, in one process.
-saidas="$(mktemp -d)"
-testes -m "not e2e" tests/infra >"$saidas/infra" 2>&1 &
-infra=$!
-testes -m "not e2e" "${niveis[@]}" >"$saidas/outros" 2>&1 &
-outros=$!
+
+# What is deployed mostly waits, so the tests that compute run beside it and give way to it. A deployment exists once:
+# its tests run one after the other, and those that take the gateway away have a deployment of their own.
+nice "${PYTEST[@]}" "${EM_PROCESSO[@]}" >"$saidas/em-processo" 2>&1 &
+em_processo=$!
+nice "${PYTEST[@]}" "${COM_FERRAMENTA[@]}" >"$saidas/com-ferramenta" 2>&1 &
+com_ferramenta=$!
+engine build --alvo local
+segunda_no_ar=1
+(
+  mkdir -p "$segunda/local"
+  cp "$build"/local/artefato.* "$segunda/local/"
+  na_segunda engine up
+  na_segunda engine deploy --alvo local
+  na_segunda "${PYTEST[@]}" -m incidente tests/e2e
+) >"$saidas/incidentes" 2>&1 &
+incidentes=$!
 falhou=0
-testes -m e2e "${niveis[@]}" tests/e2e || falhou=1
-wait "$outros" || falhou=1
-wait "$infra" || falhou=1
-cat "$saidas/outros" "$saidas/infra"
-rm -rf "$saidas"
+{ engine deploy --alvo local && "${PYTEST[@]}" -m "not incidente" tests/e2e; } || falhou=1
+for parte in incidentes em_processo com_ferramenta; do
+  wait "${!parte}" || falhou=1
+  cat "$saidas/${parte//_/-}"
+done
 exit $falhou

@@ -10,7 +10,7 @@ from falhas_de_rede import ROUTES, card, network, schedules
 from provas.saga._apoio import FINAIS, QUANTIDADE, SALDO_INICIAL, VALOR_CENTAVOS
 from tests.faults.schedules import Schedule
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.incidente]
 
 SAMPLE = int(os.environ.get("FALHAS_DE_REDE", "10"))
 SEED = 7

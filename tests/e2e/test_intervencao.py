@@ -15,7 +15,7 @@ from provas.alvo import RAIZ, Alvo
 from provas.saga._apoio import QUANTIDADE, SALDO_INICIAL, VALOR_CENTAVOS
 from provas.saga._gateway import saldo_liquido
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.e2e, pytest.mark.incidente, pytest.mark.timeout(1200)]
 
 PEDIDOS_NA_QUEDA = int(os.environ.get("CESTA_PEDIDOS_NA_QUEDA") or 10)
 """Orders of the outage; 50 with CESTA_PEDIDOS_NA_QUEDA=50."""

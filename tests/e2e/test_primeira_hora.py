@@ -12,7 +12,7 @@ import pytest
 
 from provas.alvo import RAIZ, Alvo
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.incidente, pytest.mark.timeout(600)]
 
 PACIENCIA_S = 120
 """The document says to ask again; on a busy machine an alarm takes its time."""
