@@ -5,4 +5,4 @@ bench: setup ## A distância de um piso que não faz nada, no motor local implan
 	@PYTHONPATH=.:lambdas $(PY) -m medidas.bench $(if $(RODADAS),--rodadas $(RODADAS)) $(if $(PEDIDOS),--pedidos $(PEDIDOS))
 
 contagens: setup ## Regrava medidas/contagens.json: o que um pedido custa em transições, unidades, invocações e bytes de log
-	@PYTHONPATH=.:lambdas $(PY) -m tests.medidas.contagens --gravar 2>/dev/null
+	@PYTHONPATH=.:lambdas $(PY) -m tests.medidas.contagens --gravar

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import logging
 import os
 import re
 import sys
@@ -270,6 +271,7 @@ def principal(argumentos: list[str] | None = None) -> int:
     leitor = argparse.ArgumentParser(prog="python -m tests.medidas.contagens")
     leitor.add_argument("--gravar", action="store_true", help=f"writes {ARQUIVO.relative_to(ROOT)}")
     gravar = leitor.parse_args(argumentos).gravar
+    logging.getLogger("moto").setLevel(logging.CRITICAL)  # the lab's execution ends in an error, which is no news
     contagens = contar()
     if gravar:
         antes = json.loads(ARQUIVO.read_text()) if ARQUIVO.is_file() else {}
