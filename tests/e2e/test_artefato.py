@@ -16,7 +16,7 @@ from engine.build import BuildPlan, build
 from engine.settings import ROOT, environment_python
 from medidas.pacote import pacote
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]  # two builds from nothing, each downloads wheels
+pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture(scope="module")

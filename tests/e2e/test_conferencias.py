@@ -13,7 +13,7 @@ from ulid import ULID
 from operacao import intervencao
 from provas.saga._apoio import QUANTIDADE, SALDO_INICIAL
 
-pytestmark = [pytest.mark.e2e, pytest.mark.incidente, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.incidente]
 
 
 def test_a_confirmed_order_leaves_the_stock_item_by_itself(bancada):

@@ -15,7 +15,7 @@ from ulid import ULID
 
 from provas.alvo import Alvo
 
-pytestmark = [pytest.mark.e2e, pytest.mark.incidente, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.incidente]
 
 INSTANCIAS = 4
 QUEDA_S = 15.0

@@ -103,7 +103,6 @@ def test_unknown_and_impossible_orders(bancada: BancadaDaFila) -> None:
     assert bancada.ver("nao-e-um-id")[0] == 400
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("numero", [2, 4])
 def test_proof(alvo: Alvo, numero: int) -> None:
     """The quick proofs as tests; the peak, the redelivery and the DLQ are minutes of waiting, for scripts/provas.sh."""

@@ -10,7 +10,7 @@ import pytest
 from provas.alvo import RAIZ, Alvo
 from provas.saga._apoio import QUANTIDADE, VALOR_CENTAVOS
 
-pytestmark = [pytest.mark.e2e, pytest.mark.incidente, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.incidente]
 
 
 def onde(alvo: Alvo, pedido_id: str) -> subprocess.CompletedProcess[str]:

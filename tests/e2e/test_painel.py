@@ -21,7 +21,7 @@ from provas.base import Contexto
 from provas.executor import executar_uma
 from provas.registro import provas_de
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture

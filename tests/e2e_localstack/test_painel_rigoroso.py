@@ -16,7 +16,7 @@ from operacao import reprocessar
 from provas.base import Contexto
 from provas.painel._apoio import ProvaDoPainel
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 
 class Bancada(ProvaDoPainel):

@@ -12,7 +12,6 @@ ARQUIVOS = sorted(arquivo.name for arquivo in (CONFIGURACAO / "tests").glob("*.t
 LIDOS = ("aplicacao.tftest.hcl", "conta.tftest.hcl")
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("arquivo", [arquivo for arquivo in ARQUIVOS if arquivo not in LIDOS])
 def test_terraform_tests_pass(terraform: Callable[..., str], arquivo: str) -> None:
     saida = terraform("test", "-no-color", f"-filter=tests/{arquivo}")
