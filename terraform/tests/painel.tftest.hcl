@@ -200,6 +200,20 @@ run "valores_exatos" {
     condition     = length(aws_cognito_user_pool_client.painel) == 1 && !aws_cognito_user_pool_client.painel[0].generate_secret
     error_message = "Sign-in is on by default, with a public client: a page can keep no secret."
   }
+  assert {
+    condition = (
+      length(aws_cognito_user_pool_client.painel[0].write_attributes) > 0
+      && !contains(aws_cognito_user_pool_client.painel[0].write_attributes, "custom:lojas")
+    )
+    error_message = "A list of writable attributes, without custom:lojas: an empty one is ignored, and a manager could then give himself every store."
+  }
+  assert {
+    condition = (
+      aws_cognito_user_pool_client.painel[0].explicit_auth_flows == toset(["ALLOW_REFRESH_TOKEN_AUTH"])
+      && aws_cognito_user_pool_client.painel[0].allowed_oauth_scopes == toset(["openid"])
+    )
+    error_message = "No token of the page carries aws.cognito.signin.user.admin, which changes attributes."
+  }
 }
 
 run "latest_por_variavel" {

@@ -84,9 +84,15 @@ resource "aws_cognito_user_pool_client" "painel" {
   callback_urls                        = ["${module.api.endpoint}/painel"]
   logout_urls                          = ["${module.api.endpoint}/painel"]
 
-  # Nobody edits their own stores.
+  # Nobody edits their own stores. An empty list is no list (https://github.com/hashicorp/terraform-provider-aws/issues/28684),
+  # and a client without one may write its users' attributes, custom ones by report
+  # (https://github.com/aws/aws-cdk/issues/21835): so it names one that nothing here reads.
   read_attributes  = ["custom:lojas"]
-  write_attributes = []
+  write_attributes = ["nickname"]
+
+  # Sign-in is by the hosted page alone. A token made by the API's own flows (SRP is on when nothing is said) carries
+  # aws.cognito.signin.user.admin, the scope that changes attributes.
+  explicit_auth_flows = ["ALLOW_REFRESH_TOKEN_AUTH"]
 
   id_token_validity = 60
   token_validity_units {
