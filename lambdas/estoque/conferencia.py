@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import islice
 from typing import Protocol
 
 from comum.conferencias import RepositorioConferencias
@@ -45,7 +44,7 @@ class Relogio(Protocol):
     """How long the run still has."""
 
     def __call__(self) -> bool:
-        """Whether there is time for another stock item."""
+        """Whether there is time for another stock item, or for more of a large one."""
 
 
 def destino(sku: str, pedido: PedidoLido | None, baixada: bool, limite: timedelta, momento: datetime) -> Destino:
@@ -118,7 +117,8 @@ class ConferenciaDeReservas:
     def executar(self, maximo_itens: int, ha_tempo: Relogio) -> bool:
         """Check stock items until the table ends, ``maximo_itens`` were checked or there is no time.
 
-        A run that dies repeats, at most, one page of harmless work.
+        A run that dies repeats, at most, one page of harmless work. One that ends in the middle of an item leaves the
+        rest of it to the next, which no longer finds what this one healed.
 
         Returns
         -------
@@ -132,22 +132,28 @@ class ConferenciaDeReservas:
                 if conferidos >= maximo_itens or (conferidos and not ha_tempo()):
                     self._memoria.gravar_cursor(CONFERENCIA, anterior)
                     return False
-                self._conferir(item)
+                if not self._conferir(item, ha_tempo):
+                    self._memoria.gravar_cursor(CONFERENCIA, anterior)
+                    return False
                 conferidos, anterior = conferidos + 1, item.sku
             self._memoria.gravar_cursor(CONFERENCIA, anterior)
         self._memoria.gravar_cursor(CONFERENCIA, None)
         return True
 
-    def _conferir(self, item: ItemDeEstoque) -> None:
+    def _conferir(self, item: ItemDeEstoque, ha_tempo: Relogio) -> bool:
+        """Check one item; whether there was time for all of it."""
         identificar(None)
         self.contagem["ItensConferidos"] += 1
         if item.reservas is None:
             self.contagem["ConferenciasComFalha"] += 1
             logger.error("stock item with unreadable reservations", extra={"sku": item.sku})
-            return
-        reservas = iter(item.reservas)
-        while lote := list(islice(reservas, LOTE)):
-            self._conferir_lote(item.sku, lote, item.reservas)
+            return True
+        pedidos = list(item.reservas)
+        for inicio in range(0, len(pedidos), LOTE):
+            if inicio and not ha_tempo():
+                return False
+            self._conferir_lote(item.sku, pedidos[inicio : inicio + LOTE], item.reservas)
+        return True
 
     def _conferir_lote(self, sku: str, lote: list[str], reservas: Mapping[str, int]) -> None:
         pedidos = self._pedidos.obter(lote)

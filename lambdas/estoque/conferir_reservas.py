@@ -13,7 +13,7 @@ from estoque.leituras import LeituraEstoque, LeituraPedidos
 from estoque.repositorio import RepositorioEstoque
 
 MARGEM_MS = 10_000
-"""One stock item with a full batch of reservations to write ends well within it."""
+"""A full batch of reservations to write ends well within it."""
 
 
 @uma_vez

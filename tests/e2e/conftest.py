@@ -24,6 +24,15 @@ class Bancada(ProvaDaSaga):
     def executar(self) -> None:
         """Nothing: a test drives it."""
 
+    def circuito(self) -> str:
+        """State of the charge's circuit breaker, as the functions share it."""
+        item = self.alvo.cliente("dynamodb").get_item(
+            TableName=self.alvo.variavel("CobrarPagamento", "TABELA_DISJUNTOR"),
+            Key={"operacao": {"S": "cobrar"}},
+            ConsistentRead=True,
+        )
+        return str(item.get("Item", {}).get("estado", {}).get("S", "FECHADO"))
+
 
 @pytest.fixture(scope="session")
 def alvo() -> Alvo:

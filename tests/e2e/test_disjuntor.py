@@ -23,15 +23,6 @@ FOLGA_MOTOR_S = 20
 """A starved engine takes seconds to start a process."""
 
 
-def circuito(alvo: Alvo) -> str:
-    item = alvo.cliente("dynamodb").get_item(
-        TableName=alvo.variavel("CobrarPagamento", "TABELA_DISJUNTOR"),
-        Key={"operacao": {"S": "cobrar"}},
-        ConsistentRead=True,
-    )
-    return str(item.get("Item", {}).get("estado", {}).get("S", "FECHADO"))
-
-
 def alarme(alvo: Alvo) -> str:
     lidos = alvo.cliente("cloudwatch").describe_alarms(AlarmNames=["cesta-gateway-disjuntor-cobrar"])
     return str(lidos["MetricAlarms"][0]["StateValue"])
@@ -91,7 +82,7 @@ def test_an_outage_reaches_the_gateway_as_probes_only_and_ends_by_itself(alvo, b
     queda: Counter[str] = Counter()
     comeco = time.monotonic()
     with cobrancas(bancada, queda):
-        bancada.esperar_ate(lambda: circuito(alvo), FOLGA_MOTOR_S, "ABERTO", ate=lambda e: e != "FECHADO")
+        bancada.esperar_ate(bancada.circuito, FOLGA_MOTOR_S, "ABERTO", ate=lambda e: e != "FECHADO")
         bancada.esperar_ate(lambda: alarme(alvo), alvo.prazos.alarme_dispara, "ALARM", ate=lambda e: e == "ALARM")
         time.sleep(max(0, QUEDA_S - (time.monotonic() - comeco)))
     duracao_s = time.monotonic() - comeco
@@ -110,7 +101,7 @@ def test_an_outage_reaches_the_gateway_as_probes_only_and_ends_by_itself(alvo, b
     bancada.livro.mudar_modo("NORMAL")
     volta: Counter[str] = Counter()
     with cobrancas(bancada, volta):
-        bancada.esperar_ate(lambda: circuito(alvo), aberto_s + FOLGA_MOTOR_S, "FECHADO", ate=lambda e: e == "FECHADO")
+        bancada.esperar_ate(bancada.circuito, aberto_s + FOLGA_MOTOR_S, "FECHADO", ate=lambda e: e == "FECHADO")
         antes = volta["aprovada"]
         bancada.esperar_ate(lambda: volta["aprovada"] - antes, FOLGA_MOTOR_S, "vendas", ate=lambda n: n >= INSTANCIAS)
     assert set(volta) <= {"aprovada", "circuit open, nothing was sent"}

@@ -17,8 +17,7 @@ from provas.saga._gateway import saldo_liquido
 
 pytestmark = [pytest.mark.e2e, pytest.mark.incidente, pytest.mark.timeout(1200)]
 
-PEDIDOS_NA_QUEDA = int(os.environ.get("CESTA_PEDIDOS_NA_QUEDA") or 10)
-"""Orders of the outage; 50 with CESTA_PEDIDOS_NA_QUEDA=50."""
+PEDIDOS_NA_QUEDA = 50
 JUNTOS = 5
 """Orders sent at once: the local engine runs a process per call, and a starved one times out for no fault of ours."""
 
@@ -120,6 +119,7 @@ def test_orders_of_an_outage_are_drained_when_the_gateway_is_back(alvo, bancada)
     esperando = [p for p in pedidos if bancada.status(p) == "REQUER_INTERVENCAO_HUMANA"]
     assert len(esperando) == PEDIDOS_NA_QUEDA
     assert bancada.estoque(sku)[0] == 0
+    assert bancada.circuito() != "FECHADO", "the charges of an outage stop reaching the gateway"
 
     bancada.livro.mudar_modo("NORMAL")
     comeco = time.monotonic()

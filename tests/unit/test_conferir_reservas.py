@@ -237,15 +237,31 @@ def test_a_run_ends_before_its_time_and_always_moves_on(vinte_orfas: Any) -> Non
     assert respostas[-1]["completa"] is True
 
 
+def test_a_product_with_more_than_fits_in_a_run_is_finished_by_the_next_ones(
+    sistema: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conferencia, "LOTE", 10)
+    pedidos = [f"P{posicao:02d}" for posicao in range(25)]
+    sistema.por_estoque(SKU, 0, reservas={"M": {pedido: {"N": "1"} for pedido in pedidos}}, encerradas={"M": {}})
+    for pedido in pedidos:
+        por_pedido(sistema, pedido, "FALHOU_COMPENSADO")
+
+    respostas = [conferir_reservas.handler({}, Contexto(restante_s=1)) for _ in range(3)]
+
+    assert [resposta["contagem"]["OrfasLiberadas"] for resposta in respostas] == [10, 10, 5]
+    assert [resposta["completa"] for resposta in respostas] == [False, False, True]
+    assert sistema.estoque(SKU) == (25, {})
+
+
 def test_a_run_that_dies_loses_no_more_than_a_page(vinte_orfas: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     conferido = conferencia.ConferenciaDeReservas._conferir
     vistos: list[str] = []
 
-    def morrer_no_oitavo(self: Any, item: Any) -> None:
+    def morrer_no_oitavo(self: Any, item: Any, ha_tempo: Any) -> bool:
         if len(vistos) == 7:
             raise KeyboardInterrupt
         vistos.append(item.sku)
-        conferido(self, item)
+        return conferido(self, item, ha_tempo)
 
     monkeypatch.setattr(conferencia.ConferenciaDeReservas, "_conferir", morrer_no_oitavo)
     with pytest.raises(KeyboardInterrupt):
