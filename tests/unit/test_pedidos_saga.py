@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
 from comum import aws
@@ -168,17 +169,40 @@ def test_recorded_order_refuses_other_content_before_any_execution_exists(sistem
     assert not repositorio.registrar_recebido(ler(EntradaSaga, PEDIDO), "IniciarSaga")
 
 
-def test_crash_between_record_and_start_is_repaired_by_the_retry(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def estrangular(**_: Any) -> None:
-        raise ClientError({"Error": {"Code": "ThrottlingException"}}, "StartExecution")
+class Morte(BaseException):
+    """A process killed: nothing after it runs."""
+
+
+@pytest.mark.parametrize("morre", [False, True], ids=["fails", "dies"])
+@pytest.mark.parametrize("depois", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("operacao", ["PutItem", "StartExecution"])
+def test_the_start_broken_at_any_call_is_repaired_by_the_next_receive(
+    sistema: Any, monkeypatch: pytest.MonkeyPatch, operacao: str, depois: bool, morre: bool
+) -> None:
+    """Each call fails before its effect or after it, alone or with the process; then the message comes again, twice."""
+    chamar = BaseClient._make_api_call  # type: ignore[attr-defined]
+    falha = Morte() if morre else ClientError({"Error": {"Code": "ServiceUnavailable"}}, operacao)
+
+    def quebrar(cliente: Any, chamada: str, parametros: Any) -> Any:
+        if chamada != operacao:
+            return chamar(cliente, chamada, parametros)
+        if depois:
+            chamar(cliente, chamada, parametros)
+        raise falha
 
     with monkeypatch.context() as sabotagem:
-        sabotagem.setattr(aws.stepfunctions(), "start_execution", estrangular)
-        assert iniciar(PEDIDO) == ["m0"]
-    assert execucoes(sistema) == []
+        sabotagem.setattr(BaseClient, "_make_api_call", quebrar)
+        if morre:
+            with pytest.raises(Morte):
+                iniciar(PEDIDO)
+        else:
+            assert iniciar(PEDIDO) == ["m0"]
     assert iniciar(PEDIDO) == []
+    assert iniciar(PEDIDO) == []
+
     assert execucoes(sistema) == ["P1"]
     assert len(sistema.pedido("P1")["historico"]["L"]) == 1
+    assert entrada_da_execucao(sistema, "P1") == ler(EntradaSaga, PEDIDO).canonico()
 
 
 @pytest.mark.parametrize(
