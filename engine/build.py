@@ -18,6 +18,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.localstack import endereco
 from engine.settings import ROOT, EngineError, local_runtime, shown, target_dir
 
 ANY_FUNCTION = "CriarPedido"
@@ -62,12 +63,15 @@ class BuildPlan:
     def for_target(cls, target: str) -> BuildPlan:
         """Plan from the target and the ``RUNTIME`` and ``ARQUITETURA`` variables.
 
-        On this machine the functions run under this very Python, so its version and architecture are the
-        default; an account gets the newest runtime the template defaults to, on arm64.
+        Where our own engines run the functions, they do it under this very Python, so its version and architecture
+        are the default; an account gets the newest runtime the template defaults to, on arm64, and so does the user's
+        own LocalStack, whose containers are AWS's, on the architecture of this machine.
         """
         target_dir(target)
         if target == "aws":
             runtime, architecture = "python3.13", "arm64"
+        elif target == "localstack" and endereco.do_usuario():
+            runtime, architecture = "python3.13", _local_architecture()
         else:
             runtime, architecture = local_runtime(), _local_architecture()
         runtime = os.environ.get("RUNTIME", "").strip() or runtime

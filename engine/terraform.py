@@ -279,15 +279,14 @@ class Terraform:
         """
         file = self.variables_file
         arguments = [f"-var-file={file}", f"-var=arquivo_artefato={artifact}"]
-        if self.target == "aws":
+        of_the_user = self.target == "localstack" and endereco.do_usuario() is not None
+        if self.target == "aws" or of_the_user:  # the runtimes are AWS's
             arguments += [f"-var=runtime={runtime}", f"-var=arquitetura={architecture}"]
+        elif self.target == "local":
+            arguments.append(f"-var=prefixo_url_api={self.settings.endpoint_of(self.target)}/_aws/execute-api")
         else:
-            endpoint = self.settings.endpoint_of(self.target)
-            if self.target == "local":
-                arguments.append(f"-var=prefixo_url_api={endpoint}/_aws/execute-api")
-            elif endereco.do_usuario() is None:
-                # Our own LocalStack answers function URLs by path; one in Docker has names for them.
-                arguments.append(f"-var=prefixo_url_funcao={endpoint}/_cesta/funcao")
+            # Our own LocalStack answers function URLs by path; one in Docker has names for them.
+            arguments.append(f"-var=prefixo_url_funcao={self.settings.endpoint_of(self.target)}/_cesta/funcao")
         return arguments
 
     def outputs(self) -> dict[str, object]:

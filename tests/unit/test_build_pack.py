@@ -148,6 +148,16 @@ def test_an_account_gets_arm64_and_a_current_runtime(monkeypatch: pytest.MonkeyP
     assert BuildPlan.for_target("aws") == BuildPlan("aws", "python3.13", "arm64")
 
 
+def test_a_localstack_of_the_users_runs_awss_own_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOCALSTACK_AUTH_TOKEN", raising=False)
+    monkeypatch.delenv("CESTA_URL_LOCALSTACK", raising=False)
+    here = build_module._local_architecture()
+    assert BuildPlan.for_target("localstack") == BuildPlan("localstack", build_module.local_runtime(), here)
+
+    monkeypatch.setenv("CESTA_URL_LOCALSTACK", "http://localstack:4566")
+    assert BuildPlan.for_target("localstack") == BuildPlan("localstack", "python3.13", here)
+
+
 def test_the_functions_requirements_are_the_lock_pins() -> None:
     committed = (build_module.ROOT / "lambdas/requirements.txt").read_text()
     assert committed == requirements_from_lock()

@@ -104,3 +104,23 @@ def test_a_port_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch, va
     monkeypatch.setenv("CESTA_PORTA_MOTOR", value)
     with pytest.raises(EngineError, match="CESTA_PORTA_MOTOR"):
         EngineSettings.from_env()
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("", "prefixo_url_funcao=http://127.0.0.1:4666/_cesta/funcao"),
+        ("http://localstack:4566", "runtime=python3.13 arquitetura=x86_64"),
+    ],
+    ids=["ours", "the user's"],
+)
+def test_what_each_localstack_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, expected: str) -> None:
+    for name in ("LOCALSTACK_AUTH_TOKEN", "CESTA_PORTA_LOCALSTACK"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CESTA_URL_LOCALSTACK", url)
+    monkeypatch.setattr(terraform, "require_terraform", lambda: "terraform")
+    target = Terraform("localstack", EngineSettings.from_env())
+
+    given = target.variables(runtime="python3.13", architecture="x86_64", artifact=tmp_path / "a.zip")
+
+    assert " ".join(argument.removeprefix("-var=") for argument in given[2:]) == expected
