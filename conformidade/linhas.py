@@ -24,6 +24,7 @@ POLICIES = "tests/infra/test_politicas.py"
 WATCH = "tests/infra/test_vigilancia.py"
 PLAN = "tests/infra/test_terraform.py::test_terraform_tests_pass"
 START = "tests/unit/test_pedidos_saga.py"
+PROVAS = "tests/unit/provas/test_provas_assinatura.py"
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ LINHAS: tuple[Linha, ...] = (
         SFN + "dg/procedure-create-iam-role.html",
         "the machine invokes exactly what it orchestrates",
         (),
-        (f"{POLICIES}::test_policies_are_exact", f"{POLICIES}::test_each_missing_action_is_caught"),
+        (f"{POLICIES}::test_policies_are_exact", f"{POLICIES}::test_each_action_of_a_machine_missing_is_caught"),
     ),
     Linha(
         "sfn.logs.delivered",
@@ -438,9 +439,8 @@ LINHAS: tuple[Linha, ...] = (
         "a topic that the queue's policy does not name",
         "delivered only where the policy allows",
         AWS + "sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html",
-        "a subscription needs its policy",
-        (),
-        (f"{POLICIES}::test_a_broken_policy_is_caught",),
+        "a subscription needs its policy; only the proofs make one",
+        (f"{PROVAS}::test_only_the_topic_may_write_to_the_queue_and_both_are_undone",),
     ),
     Linha(
         "sqs.limit.message_1mib",
