@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -82,11 +83,15 @@ class SemTopico:
 
 @pytest.fixture
 def mudar(servidor: Servidor) -> Mudar:
-    """Make an order change status the way the consumer does; returns the transition."""
+    """Make an order change status (``ha_s`` seconds ago) the way the consumer does, which writes it ``gravado_ha_s``
+    seconds ago; returns the transition.
+    """
     gravador = Gravador(RepositorioPainel(comum_aws.dynamodb(), "painel_operacao"), SemTopico())
     ultima = [0]
 
-    def fazer(pedido: str, de: str, para: str, *, ha_s: int = 0, loja: str = "L001") -> Transicao:
+    def fazer(
+        pedido: str, de: str, para: str, *, ha_s: int = 0, gravado_ha_s: int = 0, loja: str = "L001"
+    ) -> Transicao:
         ultima[0] += 1
         transicao = Transicao(
             pedido_id=pedido,
@@ -96,7 +101,9 @@ def mudar(servidor: Servidor) -> Mudar:
             em=para_iso(datetime.now(UTC) - timedelta(seconds=ha_s)),
             sequencia=f"{ultima[0]:040d}",
         )
-        gravador.aplicar(transicao)
+        gravado = para_iso(datetime.now(UTC) - timedelta(seconds=gravado_ha_s))
+        with patch("painel.gravacao.agora_iso", return_value=gravado):
+            gravador.aplicar(transicao)
         return transicao
 
     return fazer

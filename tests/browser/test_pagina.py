@@ -43,6 +43,20 @@ def coluna(pagina: Page, status: str) -> Any:
     return pagina.locator(f"section.coluna[data-status={status}]")
 
 
+def esconder(pagina: Page, escondida: bool) -> None:
+    """As when the person looks at another tab, or comes back."""
+    pagina.evaluate(
+        "valor => { Object.defineProperty(document, 'hidden', {value: valor, configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange')) }",
+        escondida,
+    )
+
+
+def passar_um_minuto(pagina: Page) -> None:
+    """The page's clock jumps past its next whole listing."""
+    pagina.evaluate("const antes = Date.now.bind(Date); Date.now = () => antes() + 61_000")
+
+
 def test_lista_por_status(servidor: Servidor, mudar: Mudar, pagina: Page, fotografar: Fotografar) -> None:
     povoar(mudar)
     mudar("DE-OUTRA-LOJA", "PENDENTE", "SEPARADO", loja="L002")
@@ -190,18 +204,12 @@ def test_pergunta_pouco_quando_nada_muda_e_nada_quando_escondida(
     pagina.wait_for_timeout(3_500)
     assert servidor.contar("mudancas", 304) >= 1  # nothing changed: an answer without a body
     assert 2 <= servidor.contar("mudancas") <= 4
-    pagina.evaluate(
-        "Object.defineProperty(document, 'hidden', {value: true, configurable: true});"
-        "document.dispatchEvent(new Event('visibilitychange'))"
-    )
+    esconder(pagina, True)
     pagina.wait_for_timeout(300)
     antes = servidor.contar("mudancas")
     pagina.wait_for_timeout(2_500)
     assert servidor.contar("mudancas") == antes
-    pagina.evaluate(
-        "Object.defineProperty(document, 'hidden', {value: false, configurable: true});"
-        "document.dispatchEvent(new Event('visibilitychange'))"
-    )
+    esconder(pagina, False)
     pagina.wait_for_timeout(500)
     assert servidor.contar("mudancas") > antes
 
@@ -294,4 +302,45 @@ def test_mais_antigos_por_pagina(servidor: Servidor, mudar: Mudar, pagina: Page)
     expect(pagina.locator(".pedido")).to_have_count(100)
     pagina.get_by_role("button", name="Mostrar pedidos mais antigos").click()
     expect(pagina.locator(".pedido")).to_have_count(105)
+    expect(pagina.locator("#mais")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("outras", "um_minuto"), [(120, True), (210, False)], ids=["lista-de-novo", "incompleta"])
+def test_ausencia_longa_nao_deixa_status_antigo_na_tela(
+    servidor: Servidor, mudar: Mudar, pagina: Page, outras: int, um_minuto: bool
+) -> None:
+    """More changes than a page holds: what lies behind it is loaded again, never shown as it was."""
+    mudar("ALVO", "PENDENTE", "SEPARADO", gravado_ha_s=600)
+    abrir(pagina, servidor)
+    expect(coluna(pagina, "SEPARADO").locator("[data-pedido=ALVO]")).to_be_visible()
+    esconder(pagina, True)
+    mudar("ALVO", "SEPARADO", "EM_ENTREGA", gravado_ha_s=300)
+    mudar("NUNCA-VISTO", "PENDENTE", "SEPARADO", gravado_ha_s=300)
+    for numero in range(outras):
+        mudar(f"P{numero:03d}", "PENDENTE", "SEPARADO")
+    if um_minuto:
+        passar_um_minuto(pagina)
+    esconder(pagina, False)
+    expect(pagina.locator(f"[data-pedido=P{outras - 1:03d}]")).to_be_visible()
+    expect(pagina.locator("[data-pedido=ALVO]")).to_have_count(0)
+    while pagina.locator("#mais").is_visible():
+        pagina.locator("#mais:enabled").click()
+        expect(pagina.locator("#mais")).to_be_enabled()
+    expect(coluna(pagina, "EM_ENTREGA").locator("[data-pedido=ALVO]")).to_be_visible()
+    expect(pagina.locator("[data-pedido=NUNCA-VISTO]")).to_be_visible()
+    expect(pagina.locator(".pedido")).to_have_count(outras + 2)
+
+
+def test_listar_de_novo_sem_lacuna_mantem_o_que_foi_carregado(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    for numero in range(105):
+        mudar(f"P{numero:03d}", "PENDENTE", "SEPARADO", gravado_ha_s=200 - numero)
+    abrir(pagina, servidor)
+    pagina.get_by_role("button", name="Mostrar pedidos mais antigos").click()
+    expect(pagina.locator(".pedido")).to_have_count(105)
+    mudar("NOVO", "PENDENTE", "SEPARADO")
+    listas = servidor.contar("L001/pedidos")
+    passar_um_minuto(pagina)
+    expect(pagina.locator("[data-pedido=NOVO]")).to_be_visible()
+    assert servidor.contar("L001/pedidos") > listas
+    expect(pagina.locator(".pedido")).to_have_count(106)
     expect(pagina.locator("#mais")).to_be_hidden()

@@ -5,6 +5,7 @@ const RESINCRONIZAR_MS = 60_000;
 const OCIOSO_MS = 10_000;
 const ESPERA_MAXIMA_MS = 30_000;
 const ATRASO_VISIVEL_MS = 15_000;
+const SOBREPOSICAO_MS = 10_000; // how far back the API looks for what was written late
 const ORDEM_STATUS = ["PENDENTE", "SEPARADO", "EM_ENTREGA", "ENTREGUE", "CANCELADO"];
 const NOMES = {
   PENDENTE: "Pendente", SEPARADO: "Separado", EM_ENTREGA: "Em entrega", ENTREGUE: "Entregue", CANCELADO: "Cancelado",
@@ -169,16 +170,29 @@ function guardarReposicoes(reposicoes) {
 
 async function listar({ continuar = false } = {}) {
   const geracao = estado.geracao;
+  const cursor = continuar ? estado.proxima : null;
   const filtro = new URLSearchParams({ limite: "100" });
-  if (continuar && estado.proxima) filtro.set("cursor", estado.proxima);
+  if (cursor) filtro.set("cursor", cursor);
   const { corpo } = await pedir(daLoja(`pedidos?${filtro}`));
-  if (geracao !== estado.geracao) return;
+  // Meanwhile another store was opened, or the page before this one was forgotten.
+  if (geracao !== estado.geracao || (continuar && cursor !== estado.proxima)) return;
   guardar(corpo.pedidos, { anunciarMudanca: estado.carregado && !continuar });
   guardarReposicoes(corpo.reposicoes);
-  if (continuar || !estado.carregado) estado.proxima = corpo.proxima;
-  if (!continuar && corpo.desde > estado.desde) { estado.desde = corpo.desde; estado.etag = ""; }
+  if (continuar) { estado.proxima = corpo.proxima; return; }
+  if (!estado.carregado) estado.proxima = corpo.proxima;
+  else if (corpo.proxima) esquecerAntesDe(corpo);
+  if (corpo.desde > estado.desde) { estado.desde = corpo.desde; estado.etag = ""; }
   estado.carregado = true;
-  if (!continuar) estado.ultimaLista = Date.now();
+  estado.ultimaLista = Date.now();
+}
+
+// A page that does not reach back to the last answer leaves a gap: any older order may have changed in it.
+function esquecerAntesDe({ pedidos, proxima }) {
+  const fim = pedidos.at(-1).gravadoEm;
+  if (Date.parse(fim) <= Date.parse(estado.desde) - SOBREPOSICAO_MS) return;
+  estado.pedidos.forEach((pedido, id) => { if (pedido.gravadoEm < fim) estado.pedidos.delete(id); });
+  estado.proxima = proxima;
+  if (estado.aberto) detalhar(estado.aberto);
 }
 
 async function mudancas() {
