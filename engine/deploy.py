@@ -14,7 +14,7 @@ from engine.settings import EngineError, EngineSettings, shown
 from engine.terraform import Terraform
 
 
-def _confirm(question: str) -> None:
+def confirm(question: str) -> None:
     """Ask before touching an account; ``CONFIRMAR=sim`` answers for scripts.
 
     Raises
@@ -53,7 +53,7 @@ def deploy(target: str, settings: EngineSettings) -> None:
     terraform.init()
     if target == "aws":
         planned = terraform.plan(arguments)
-        _confirm("Aplicar este plano na conta AWS?")
+        confirm("Aplicar este plano na conta AWS?")
         terraform.apply_plan(planned)
     else:
         terraform.apply(arguments)
@@ -148,7 +148,7 @@ def destroy(target: str, settings: EngineSettings, before: Callable[[], None] | 
     terraform.init()
     if target == "aws":
         planned = terraform.plan(arguments, destroy=True)
-        _confirm("Destruir tudo isto na conta AWS?")
+        confirm("Destruir tudo isto na conta AWS?")
     if before:
         before()
     if target == "aws":

@@ -24,7 +24,8 @@ from comum.cartao import texto_parece_cartao
 from comum.contrato import json_canonico
 from comum.relogio import agora_iso
 from estoque.baixas import RepositorioBaixas
-from operacao.filas import Seguradas, gravar, segurar
+from operacao import filas
+from operacao.filas import Seguradas, segurar
 from operacao.intervencao_fila import Erro, Ilegivel, Pendencia, e_tentativa_de, ler
 from pedidos.repositorio import Encerramento, Pedido, RepositorioPedidos
 from pedidos.situacao import FINAIS, Status
@@ -162,8 +163,7 @@ class Intervencao:
 
         The file appears whole or not at all, readable by its owner only.
         """
-        with self.segurar() as (seguradas, _, _ilegiveis):
-            return gravar(seguradas.mensagens, arquivo)
+        return filas.exportar(self._sqs, self._url, arquivo)
 
     # --- undoing -------------------------------------------------------------------------------------------------
 

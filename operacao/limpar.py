@@ -1,9 +1,9 @@
 """``scripts/limpar.sh``: takes a deployment away and proves that nothing of it is left.
 
 In this order: what people may still need (the human queue, every DLQ, the discarded records) goes to files, or nothing
-else happens; Terraform destroys; the log groups that services make again by delivering late are deleted; and the tags
-are asked until they answer nothing, as are the services the tag query does not cover. Every step can be interrupted
-and repeated: the exit status is 0 only when nothing is left.
+else happens; Terraform destroys; the log groups that services make again by delivering late are deleted, each only once
+what writes to it is gone; and the tags are asked until they answer nothing, as are the services the tag query does not
+cover. Every step can be interrupted and repeated: the exit status is 0 only when nothing is left.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import yaml
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from engine import deploy
-from engine.settings import TARGETS, EngineError, EngineSettings, build_root, shown
+from engine.settings import ROOT, TARGETS, EngineError, EngineSettings, build_root, shown
 from engine.terraform import Terraform
-from operacao.alvos import INICIOS, nosso
-from operacao.filas import gravar, segurar
+from operacao import filas
+from operacao.alvos import nosso
 from provas.erros import ErroDasProvas
 
 PROJETOS = ("cesta", "ffv-lab", "ffv-lab-fila")
@@ -40,7 +41,12 @@ DLQS = (
 )
 BALDE_FALHAS = "ffv-lab-falhas-consumidor-"
 GRUPO_USUARIOS = "cadencia-painel"
-_PASTAS_DE_LOG = ("/aws/lambda/", "/aws/vendedlogs/states/", "/aws/vendedlogs/apis/")
+MAQUINAS = ("cesta-saga-pedido", "cesta-compensacao-manual")
+APIS = ("cesta-pedidos", "cesta-gateway-simulado", "cadencia-painel", "ffv-lab-fila-api")
+"""These two are the names in the configuration; a test compares. The functions' are read from template.yaml."""
+_LOGS_FUNCOES = "/aws/lambda/"
+_LOGS_MAQUINAS = "/aws/vendedlogs/states/"
+_LOGS_APIS = "/aws/vendedlogs/apis/"
 _FILA_AUSENTE = ("QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue")
 
 
@@ -132,21 +138,21 @@ def _exportar_fila(sqs: Any, url: str, arquivo: Path, dormir: Callable[[float], 
     for tentativa in range(3):
         if tentativa:
             dormir(20)
-        with segurar(sqs, url) as seguradas:
-            mensagens = seguradas.mensagens
-            faltam = _quantas(sqs, url) - len(mensagens)
-            if faltam <= 0:
-                return gravar(mensagens, arquivo) if mensagens else 0
+        lidas = filas.exportar(sqs, url, arquivo)
+        if not lidas:
+            arquivo.unlink()
+        faltam = filas.quantas(sqs, url) - lidas
+        if faltam <= 0:
+            return lidas
+        if lidas >= filas.LIMITE_EM_VOO:
+            raise LimparError(
+                f"{url.rsplit('/', 1)[-1]} tem mais mensagens do que o SQS deixa ler de uma vez: {lidas} estão em "
+                f"{shown(arquivo)}, faltam {faltam}. Nada foi destruído. Devolva ou descarte parte delas e repita."
+            )
     raise LimparError(
         f"{faltam} mensagem(ns) de {url.rsplit('/', 1)[-1]} não puderam ser lidas: alguém está com elas. Nada foi "
         "destruído. Feche o que lê a fila, espere 2 minutos e repita."
     )
-
-
-def _quantas(sqs: Any, url: str) -> int:
-    nomes = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    atributos = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=nomes)["Attributes"]
-    return sum(int(atributos.get(nome, 0)) for nome in nomes)
 
 
 def _baldes(conta: Conta) -> list[str]:
@@ -170,18 +176,43 @@ def desproteger(conta: Conta) -> None:
 # --- what is left -----------------------------------------------------------------------------------------------------
 
 
-def _grupos_de_log(conta: Conta) -> Iterator[str]:
-    for pasta in _PASTAS_DE_LOG:
-        for inicio in INICIOS:
-            for grupo in conta.paginas(
-                "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=f"{pasta}{inicio}"
-            ):
-                yield grupo["logGroupName"]
+def grupos_de_log() -> set[str]:
+    """Names of every log group of the system. No other is ever deleted, however its name begins."""
+    recursos = yaml.safe_load((ROOT / "template.yaml").read_text())["Resources"].values()
+    return {
+        *(_LOGS_FUNCOES + recurso["Properties"]["FunctionName"] for recurso in recursos),
+        *(_LOGS_MAQUINAS + nome for nome in MAQUINAS),
+        *(_LOGS_APIS + nome for nome in APIS),
+    }
+
+
+def _grupos_existentes(conta: Conta) -> list[str]:
+    nossos = grupos_de_log()
+    return [
+        grupo["logGroupName"]
+        for pasta in (_LOGS_FUNCOES, _LOGS_MAQUINAS, _LOGS_APIS)
+        for grupo in conta.paginas("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=pasta)
+        if grupo["logGroupName"] in nossos
+    ]
+
+
+def logs_mortos_e_vivos(conta: Conta) -> tuple[list[str], list[str]]:
+    """The system's log groups that exist: those that nothing writes to any more, and those whose writer exists."""
+    existentes = _grupos_existentes(conta)
+    escrevem = {
+        *(_LOGS_FUNCOES + f["FunctionName"] for f in conta.paginas("lambda", "list_functions", "Functions")),
+        *(_LOGS_MAQUINAS + m["name"] for m in conta.paginas("stepfunctions", "list_state_machines", "stateMachines")),
+        *(_LOGS_APIS + a["Name"] for a in conta.paginas("apigatewayv2", "get_apis", "Items")),
+    }
+    return [g for g in existentes if g not in escrevem], [g for g in existentes if g in escrevem]
 
 
 def apagar_logs(conta: Conta) -> list[str]:
-    """Delete the log groups that are still there; their names. Terraform made them, or a service made them again."""
-    grupos = list(_grupos_de_log(conta))
+    """Delete the system's log groups that nothing writes to any more; their names.
+
+    Terraform made them, or a service made them again by delivering late.
+    """
+    grupos, _ = logs_mortos_e_vivos(conta)
     for grupo in grupos:
         try:
             conta["logs"].delete_log_group(logGroupName=grupo)
@@ -200,7 +231,7 @@ def _por_etiqueta(conta: Conta) -> Iterator[str]:
 
 def _por_servico(conta: Conta) -> Iterator[str]:
     """What the tag query may not know, by name, from each service itself."""
-    yield from _grupos_de_log(conta)
+    yield from _grupos_existentes(conta)
     nomes = {
         "papel": [r["RoleName"] for r in conta.paginas("iam", "list_roles", "Roles")],
         "alarme": [a["AlarmName"] for a in conta.paginas("cloudwatch", "describe_alarms", "MetricAlarms")],
@@ -252,13 +283,20 @@ def limpar(alvo: str, settings: EngineSettings, manter: Sequence[str] = ()) -> l
     Raises
     ------
     LimparError
-        Not everything could be exported; nothing was destroyed.
+        Not everything could be exported, or the state is empty and the system is there: it is not this state's.
+        Nothing was destroyed.
     EngineError
         The target is out of reach, the account owner did not confirm, or Terraform failed.
     """
     deploy.require_reachable(alvo, settings)
     terraform = Terraform(alvo, settings)
     conta = Conta(terraform.region, None if alvo == "aws" else settings.endpoint_of(alvo))
+    if not terraform.backend.file:
+        terraform.init()
+    implantado = terraform.deployed()
+    if not implantado:
+        print(f"o Terraform não conhece nada em {alvo}")
+        _conferir_estado_vazio(alvo, conta)
     pasta = build_root() / "export" / alvo / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     quantas = exportar(conta, pasta)
     print(
@@ -266,13 +304,24 @@ def limpar(alvo: str, settings: EngineSettings, manter: Sequence[str] = ()) -> l
     )
     if any(quantas.values()):
         print(f"  em {shown(pasta)}: guarde fora desta máquina")
-    if not terraform.backend.file:
-        terraform.init()
-    if terraform.deployed():
+    if implantado:
         deploy.destroy(alvo, settings, before=lambda: desproteger(conta))
-    else:
-        print(f"o Terraform não conhece nada em {alvo}")
     return esperar_nada(conta, RITMOS[alvo], manter)
+
+
+def _conferir_estado_vazio(alvo: str, conta: Conta) -> None:
+    mortos, vivos = logs_mortos_e_vivos(conta)
+    if vivos:
+        raise LimparError(
+            f"o estado está vazio, mas o sistema existe em {alvo}: {len(vivos)} grupo(s) de log em uso foram deixados "
+            f"({', '.join(vivos[:3])}{', …' if len(vivos) > 3 else ''}). Nada foi apagado. Repita com o AMBIENTE e o "
+            "estado (backend ou ESTADO_LOCAL=sim) de quem implantou; se esse estado se perdeu, apague à mão as "
+            "funções, máquinas e APIs desses grupos e repita."
+        )
+    if alvo == "aws":
+        for grupo in mortos:
+            print(f"  grupo de log sem dono: {grupo}")
+        deploy.confirm(f"Apagar na conta AWS, em {conta.regiao}, os grupos de log do sistema que já não têm dono?")
 
 
 def principal(argumentos: Sequence[str] | None = None) -> int:
@@ -297,6 +346,11 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
         return 130
     if resto:
         print(f"ainda há {len(resto)} recurso(s):", *(f"  {recurso}" for recurso in resto), sep="\n", file=sys.stderr)
+        if any(recurso in grupos_de_log() for recurso in resto):
+            print(
+                "os grupos de log têm quem escreva neles, a função, máquina ou API de mesmo nome: apague-a e repita.",
+                file=sys.stderr,
+            )
         return 1
     print(f"{lidos.alvo}: nada restou; nenhum recurso com Projeto = {', '.join(PROJETOS)}")
     return 0

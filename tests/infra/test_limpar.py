@@ -47,10 +47,12 @@ def test_every_name_is_recognised(estado: Estado, tipo: str) -> None:
 
 
 def test_every_log_group_is_looked_for(estado: Estado) -> None:
-    procurados = tuple(f"{pasta}{inicio}" for pasta in limpar._PASTAS_DE_LOG for inicio in alvos.INICIOS)
+    assert {g["name"] for g in estado.do_tipo("aws_cloudwatch_log_group").values()} == limpar.grupos_de_log()
 
-    grupos = [grupo["name"] for grupo in estado.do_tipo("aws_cloudwatch_log_group").values()]
-    assert [nome for nome in grupos if not nome.startswith(procurados)] == []
+
+def test_a_log_group_is_named_after_what_writes_to_it(estado: Estado) -> None:
+    assert {m["name"] for m in estado.do_tipo("aws_sfn_state_machine").values()} == set(limpar.MAQUINAS)
+    assert {a["name"] for a in estado.do_tipo("aws_apigatewayv2_api").values()} == set(limpar.APIS)
 
 
 def test_every_parameter_is_under_the_path_asked_for(estado: Estado) -> None:

@@ -1,6 +1,8 @@
 """Taking a deployment away: what is exported first, what is deleted late, and what counts as left."""
 
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from moto import mock_aws
 
 from engine.settings import EngineError, EngineSettings
 from engine.terraform import Terraform
-from operacao import limpar
+from operacao import filas, limpar
 from operacao.limpar import Conta, LimparError, Ritmo
 
 REGIAO = "sa-east-1"
@@ -73,6 +75,73 @@ def test_messages_in_other_hands_stop_everything(conta: Conta, tmp_path: Path) -
         limpar.exportar(conta, tmp_path, _sem_espera)
 
 
+def test_an_export_has_no_limit_of_ours(conta: Conta, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filas, "LIMITE_MENSAGENS", 10)
+    url = _fila_com(conta, 25)
+
+    assert limpar.exportar(conta, tmp_path, _sem_espera) == {limpar.DLQS[0]: 25}
+
+    linhas = (tmp_path / f"{limpar.DLQS[0]}.jsonl").read_text().splitlines()
+    assert {json.loads(linha)["corpo"] for linha in linhas} == {str(n) for n in range(25)}
+    atributos = conta["sqs"].get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+    assert atributos["ApproximateNumberOfMessages"] == "25"
+
+
+def test_more_than_sqs_lets_be_read_is_said_as_such(
+    conta: Conta, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filas, "LIMITE_EM_VOO", 20)
+    _fila_com(conta, 25)
+
+    with pytest.raises(LimparError, match=r"mais mensagens do que o SQS deixa.* 20 estão em .* faltam 5"):
+        limpar.exportar(conta, tmp_path, _sem_espera)
+
+
+def test_holding_stops_at_the_limit_and_says_so(
+    conta: Conta, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(filas, "LIMITE_MENSAGENS", 10)
+    with filas.segurar(conta["sqs"], _fila_com(conta, 25)) as seguradas:
+        assert len(seguradas.mensagens) == 10
+
+    assert "só as primeiras 10 mensagens" in capsys.readouterr().err
+
+
+def test_messages_stay_hidden_for_as_long_as_reading_them_may_take(
+    conta: Conta, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pedidos: list[int] = []
+    url = _fila_com(conta, 25)
+    conta["sqs"].meta.events.register(
+        "provide-client-params.sqs.ReceiveMessage", lambda params, **_: pedidos.append(params["VisibilityTimeout"])
+    )
+
+    filas.exportar(conta["sqs"], url, tmp_path / "fila.jsonl")
+
+    assert set(pedidos) == {filas.SEGURAR_S + 2}
+
+
+def test_a_message_that_comes_again_is_written_once(tmp_path: Path) -> None:
+    class Repete:
+        def receive_message(self, **_: Any) -> Any:
+            return {"Messages": [{"MessageId": "m", "ReceiptHandle": "r", "Body": "um"}]}
+
+        def get_queue_attributes(self, **_: Any) -> Any:
+            return {"Attributes": {}}
+
+        def change_message_visibility_batch(self, **_: Any) -> None:
+            return
+
+    assert filas.exportar(Repete(), "url", tmp_path / "fila.jsonl") == 1
+
+
+def _fila_com(conta: Conta, quantas: int) -> str:
+    url = str(conta["sqs"].create_queue(QueueName=limpar.DLQS[0])["QueueUrl"])
+    for n in range(quantas):
+        conta["sqs"].send_message(QueueUrl=url, MessageBody=str(n))
+    return url
+
+
 def test_what_would_stop_a_destroy_is_lifted(conta: Conta) -> None:
     balde, de_outra_regiao = _balde(conta), _balde(conta, "us-west-2")
     cognito = conta["cognito-idp"]
@@ -102,13 +171,57 @@ def test_late_log_groups_are_deleted_and_others_are_not(conta: Conta) -> None:
         "/aws/vendedlogs/apis/cadencia-painel",
         "/aws/lambda/ffv-lab-fila-api-pedidos",
     ]
-    for nome in [*nossos, "/aws/lambda/outro-sistema", "cesta-de-outro-time"]:
+    de_outros = {
+        "/aws/lambda/outro-sistema",
+        "cesta-de-outro-time",
+        "/aws/lambda/cesta-relatorios-de-outro-time",
+        "/aws/lambda/cesta-criar-pedido-de-outro-time",
+        "/aws/vendedlogs/states/cesta-de-outro-time",
+    }
+    for nome in [*nossos, *de_outros]:
         logs.create_log_group(logGroupName=nome)
 
     assert limpar.esperar_nada(conta, RAPIDO, dormir=_sem_espera) == []
 
-    restantes = {g["logGroupName"] for g in logs.describe_log_groups()["logGroups"]}
-    assert restantes == {"/aws/lambda/outro-sistema", "cesta-de-outro-time"}
+    assert _grupos(conta) == de_outros
+
+
+def _grupos(conta: Conta) -> set[str]:
+    return {g["logGroupName"] for g in conta["logs"].describe_log_groups()["logGroups"]}
+
+
+def _funcao(conta: Conta, nome: str) -> None:
+    zipado = io.BytesIO()
+    with zipfile.ZipFile(zipado, "w") as arquivo:
+        arquivo.writestr("f.py", "")
+    confianca = json.dumps({"Version": "2012-10-17", "Statement": []})
+    papel = conta["iam"].create_role(RoleName="de-antes", AssumeRolePolicyDocument=confianca)["Role"]["Arn"]
+    codigo = {"ZipFile": zipado.getvalue()}
+    conta["lambda"].create_function(FunctionName=nome, Runtime="python3.13", Role=papel, Handler="f.h", Code=codigo)
+
+
+def test_a_log_group_that_something_writes_to_stays_and_is_listed(
+    conta: Conta, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _funcao(conta, "cesta-criar-pedido")
+    papel = conta["iam"].get_role(RoleName="de-antes")["Role"]["Arn"]
+    conta["stepfunctions"].create_state_machine(name="cesta-saga-pedido", definition="{}", roleArn=papel)
+    conta["apigatewayv2"].create_api(Name="cesta-pedidos", ProtocolType="HTTP")
+    vivos = {
+        "/aws/lambda/cesta-criar-pedido",
+        "/aws/vendedlogs/states/cesta-saga-pedido",
+        "/aws/vendedlogs/apis/cesta-pedidos",
+    }
+    for nome in [*vivos, "/aws/lambda/cesta-iniciar-saga"]:
+        conta["logs"].create_log_group(logGroupName=nome)
+
+    resto = limpar.esperar_nada(conta, RAPIDO, dormir=_sem_espera)
+
+    assert _grupos(conta) == vivos
+    assert {recurso for recurso in resto if recurso.startswith("/aws/")} == vivos
+    monkeypatch.setattr(limpar, "limpar", lambda *_: resto)
+    assert limpar.principal(["--alvo", "aws"]) == 1
+    assert "apague-a e repita" in capsys.readouterr().err
 
 
 def test_a_group_made_again_starts_the_count_again(conta: Conta) -> None:
@@ -229,7 +342,7 @@ def test_a_failed_export_destroys_nothing(
     implantado: list[str], conta: Conta, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CONFIRMAR", "sim")
-    monkeypatch.setattr(limpar, "gravar", lambda *_: (_ for _ in ()).throw(LimparError("disco cheio")))
+    monkeypatch.setattr(filas, "gravar", lambda *_: (_ for _ in ()).throw(LimparError("disco cheio")))
     url = conta["sqs"].create_queue(QueueName=limpar.FILA_HUMANA)["QueueUrl"]
     conta["sqs"].send_message(QueueUrl=url, MessageBody="um")
 
@@ -252,6 +365,50 @@ def test_confirmed_it_exports_destroys_and_looks(
     assert implantado == ["destruído"]
     assert conta["s3"].list_objects_v2(Bucket=balde)["KeyCount"] == 0
     assert len(list(tmp_path.glob(f"export/aws/*/{limpar.FILA_HUMANA}.jsonl"))) == 1
+
+
+@pytest.fixture
+def estado_vazio(implantado: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same account asked with a state that knows nothing, by somebody who answers no question."""
+    monkeypatch.setattr(Terraform, "deployed", lambda _: False)
+    monkeypatch.delenv("CONFIRMAR", raising=False)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+
+
+@pytest.mark.parametrize("confirmar", ["", "sim"])
+def test_with_the_wrong_state_a_live_system_keeps_its_logs(
+    estado_vazio: None,
+    conta: Conta,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    confirmar: str,
+) -> None:
+    monkeypatch.setenv("CONFIRMAR", confirmar)
+    _funcao(conta, "cesta-criar-pedido")
+    grupos = {"/aws/lambda/cesta-criar-pedido", "/aws/lambda/cesta-relatorios-de-outro-time"}
+    for nome in grupos:
+        conta["logs"].create_log_group(logGroupName=nome)
+
+    assert limpar.principal(["--alvo", "aws"]) == 1
+
+    assert _grupos(conta) == grupos
+    dito = capsys.readouterr().err
+    assert "/aws/lambda/cesta-criar-pedido" in dito
+    assert "Repita com o AMBIENTE" in dito
+
+
+def test_with_an_empty_state_an_account_is_asked_before_its_logs_go(
+    estado_vazio: None, conta: Conta, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    conta["logs"].create_log_group(logGroupName="/aws/lambda/cesta-criar-pedido")
+
+    assert limpar.principal(["--alvo", "aws"]) == 1
+    assert _grupos(conta) == {"/aws/lambda/cesta-criar-pedido"}
+    assert "CONFIRMAR=sim" in capsys.readouterr().err
+
+    monkeypatch.setenv("CONFIRMAR", "sim")
+    assert limpar.principal(["--alvo", "aws"]) == 0
+    assert _grupos(conta) == set()
 
 
 @pytest.mark.parametrize(("texto", "regiao"), [('regiao   = "eu-west-1"\n', "eu-west-1"), ('ambiente = "x"\n', REGIAO)])
