@@ -103,6 +103,19 @@ def test_ficha_vencida_pede_para_entrar_de_novo(servidor: Servidor, login: Login
     expect(pagina.get_by_text("Sua sessão terminou. Entre de novo.")).to_be_visible(timeout=6_000)
 
 
+def test_ficha_vencida_com_um_pedido_aberto_fecha_o_pedido(
+    servidor: Servidor, login: Login, mudar: Mudar, pagina: Page
+) -> None:
+    mudar("P1", "PENDENTE", "SEPARADO")
+    pagina.goto(servidor.url + "?loja=L001&pedido=P1")
+    pagina.get_by_role("button", name="Entrar").click()
+    expect(pagina.locator("#detalhe h3")).to_have_count(1)
+    pagina.evaluate("sessionStorage.setItem('ficha', JSON.stringify({token: 'x', ate: Date.now() - 1}))")
+    expect(pagina.get_by_text("Sua sessão terminou. Entre de novo.")).to_be_visible(timeout=6_000)
+    expect(pagina.locator("#detalhe")).to_be_hidden()
+    expect(pagina.get_by_role("button", name="Entrar")).to_be_focused()
+
+
 def test_loja_de_outro_gerente_e_recusada_em_portugues(servidor: Servidor, login: Login, pagina: Page) -> None:
     pagina.goto(servidor.url + "?loja=L002")
     pagina.get_by_role("button", name="Entrar").click()

@@ -169,13 +169,22 @@ def test_erro_do_servidor_avisa_e_tenta_menos_vezes(servidor: Servidor, mudar: M
     expect(pagina.locator("#faixa")).to_be_hidden()
 
 
-def test_primeira_carga_com_erro_oferece_tentar(servidor: Servidor, pagina: Page) -> None:
+def test_primeira_carga_com_erro_oferece_tentar(
+    servidor: Servidor, mudar: Mudar, pagina: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERVALO_CONSULTA_MS", "30000")  # it would try again by itself, but not during this test
+    mudar("P1", "PENDENTE", "SEPARADO")
+    pagina.route("**/lojas/L001/pedidos?*", lambda rota: rota.fulfill(status=503, body="{}"))
     pagina.goto(servidor.url + "?loja=L001")
-    servidor.fora_do_ar = True
-    pagina.reload(wait_until="commit")
-    servidor.fora_do_ar = False
-    abrir(pagina, servidor)
-    expect(pagina.get_by_text("Nenhum movimento nesta loja ainda")).to_be_visible()
+    expect(pagina.locator("#faixa")).to_contain_text("Não foi possível atualizar.")
+    expect(pagina.get_by_text("Sem resposta")).to_be_visible()
+    expect(pagina.locator("#carregando")).to_be_hidden()
+    expect(pagina.locator("#vazio")).to_be_hidden()  # not knowing is not the same as there being none
+    pagina.unroute("**/lojas/L001/pedidos?*")
+    pagina.get_by_role("button", name="Tentar agora").click()
+    expect(pagina.locator("[data-pedido=P1]")).to_be_visible()
+    expect(pagina.locator("#faixa")).to_be_hidden()
+    expect(pagina.get_by_text("Ao vivo")).to_be_visible()
 
 
 def test_loja_sem_pedidos(servidor: Servidor, pagina: Page, fotografar: Fotografar) -> None:
@@ -344,3 +353,97 @@ def test_listar_de_novo_sem_lacuna_mantem_o_que_foi_carregado(servidor: Servidor
     assert servidor.contar("L001/pedidos") > listas
     expect(pagina.locator(".pedido")).to_have_count(106)
     expect(pagina.locator("#mais")).to_be_hidden()
+
+
+def cem_novos(mudar: Mudar) -> None:
+    """As many orders as a page holds, all newer than what was written more than 200 s ago."""
+    for numero in range(100):
+        mudar(f"P{numero:03d}", "PENDENTE", "SEPARADO", gravado_ha_s=200 - numero)
+
+
+@pytest.mark.parametrize("pelo", ["endereco", "botao"])
+def test_filtro_acha_os_que_estao_alem_da_primeira_pagina(
+    servidor: Servidor, mudar: Mudar, pagina: Page, pelo: str
+) -> None:
+    for numero in range(102):
+        mudar(f"VELHO{numero:03d}", "SEPARADO", "PENDENTE", gravado_ha_s=900 - numero)
+    cem_novos(mudar)
+    abrir(pagina, servidor, "?loja=L001" + ("&status=PENDENTE" if pelo == "endereco" else ""))
+    pendentes = pagina.get_by_role("button", name=re.compile("^Pendente"))
+    if pelo == "botao":
+        expect(pendentes).to_have_text("Pendente0+")
+        pendentes.click()
+    expect(coluna(pagina, "PENDENTE").locator(".pedido")).to_have_count(100)
+    expect(pendentes).to_have_text("Pendente100+")
+    pagina.get_by_role("button", name="Mostrar pedidos mais antigos").click()
+    expect(coluna(pagina, "PENDENTE").locator(".pedido")).to_have_count(102)
+    expect(pendentes).to_have_text("Pendente102")
+    expect(pagina.locator("#mais")).to_be_hidden()
+    pagina.get_by_role("button", name=re.compile("^Todos")).click()
+    expect(pagina.locator("#mais")).to_be_visible()  # of the other statuses nothing older was asked
+    mudar("VELHO000", "PENDENTE", "SEPARADO")
+    expect(coluna(pagina, "SEPARADO").locator("[data-pedido=VELHO000]")).to_be_visible()
+
+
+def test_status_impossivel_no_endereco_e_ignorado(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    mudar("VELHO", "SEPARADO", "PENDENTE", gravado_ha_s=900)
+    cem_novos(mudar)
+    abrir(pagina, servidor, "?loja=L001&status=<b>")
+    expect(pagina.locator(".pedido")).to_have_count(100)
+
+
+def test_procura_diz_onde_procurou_e_abre_o_numero_inteiro(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    mudar("VELHO", "SEPARADO", "PENDENTE", gravado_ha_s=900)
+    cem_novos(mudar)
+    abrir(pagina, servidor)
+    campo = pagina.get_by_label("Procurar pelo número do pedido")
+    campo.fill("VELHO")
+    expect(pagina.get_by_text("Nenhum pedido com este filtro entre os 100 carregados")).to_be_visible()
+    dialogo = pagina.get_by_role("dialog", name="Pedido VELHO")
+    pagina.get_by_role("button", name="Abrir o pedido VELHO").click()
+    expect(dialogo.locator("h3")).to_have_text(["Separado → Pendente"])
+    pagina.keyboard.press("Escape")
+    expect(dialogo).to_be_hidden()
+    campo.press("Enter")
+    expect(dialogo.locator("h3")).to_have_count(1)
+    pagina.keyboard.press("Escape")
+    expect(campo).to_be_focused()
+    pagina.get_by_role("button", name="Mostrar pedidos mais antigos").click()
+    expect(pagina.locator(".pedido")).to_have_count(1)
+    campo.fill("não é número")
+    expect(pagina.get_by_text("Nenhum pedido com este filtro", exact=True)).to_be_visible()
+    expect(pagina.locator("#vazio-abrir")).to_be_hidden()
+
+
+def test_pedido_aberto_nao_cala_os_avisos(
+    servidor: Servidor, mudar: Mudar, pagina: Page, contexto: BrowserContext
+) -> None:
+    """A modal makes everything outside it inert: what speaks has to be inside while it is open, and back afterwards."""
+    mudar("P1", "PENDENTE", "SEPARADO", ha_s=60)
+    mudar("P2", "PENDENTE", "SEPARADO", ha_s=60)
+    abrir(pagina, servidor, "?loja=L001&pedido=P1")
+    dialogo = pagina.get_by_role("dialog", name="Pedido P1")
+    expect(dialogo.locator("h3")).to_have_count(1)
+    expect(pagina.locator("#detalhe-fechar")).to_be_focused()
+    mudar("P2", "SEPARADO", "CANCELADO")
+    expect(dialogo.get_by_role("status")).to_contain_text("Devolver à prateleira")
+    contexto.set_offline(True)
+    expect(dialogo.get_by_role("alert")).to_contain_text("Sem conexão")
+    contexto.set_offline(False)
+    expect(pagina.locator("#faixa")).to_be_hidden(timeout=6_000)
+    pagina.keyboard.press("Escape")
+    expect(dialogo).to_be_hidden()
+    contexto.set_offline(True)
+    expect(pagina.locator("header + #faixa")).to_contain_text("Sem conexão")
+    expect(pagina.locator("main + #anuncio")).to_have_count(1)
+
+
+def test_loja_recusada_fecha_o_pedido_aberto(servidor: Servidor, mudar: Mudar, pagina: Page) -> None:
+    mudar("P1", "PENDENTE", "SEPARADO")
+    abrir(pagina, servidor, "?loja=L001&pedido=P1")
+    expect(pagina.locator("#detalhe h3")).to_have_count(1)
+    recusa = {"status": 403, "json": {"detail": "Seu acesso não inclui esta loja."}}
+    pagina.route("**/lojas/L001/mudancas?*", lambda rota: rota.fulfill(**recusa))
+    expect(pagina.get_by_text("Seu acesso não inclui esta loja.")).to_be_visible()
+    expect(pagina.locator("#detalhe")).to_be_hidden()
+    expect(pagina.get_by_label("Código da loja")).to_be_focused()

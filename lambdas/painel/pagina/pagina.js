@@ -7,6 +7,8 @@ const ESPERA_MAXIMA_MS = 30_000;
 const ATRASO_VISIVEL_MS = 15_000;
 const SOBREPOSICAO_MS = 10_000; // how far back the API looks for what was written late
 const ORDEM_STATUS = ["PENDENTE", "SEPARADO", "EM_ENTREGA", "ENTREGUE", "CANCELADO"];
+const STATUS = /^[A-Z][A-Z_]{0,39}$/;
+const PEDIDO = /^[0-9A-Za-z_-]{1,64}$/;
 const NOMES = {
   PENDENTE: "Pendente", SEPARADO: "Separado", EM_ENTREGA: "Em entrega", ENTREGUE: "Entregue", CANCELADO: "Cancelado",
   NENHUM: "não visto antes",
@@ -16,7 +18,7 @@ const $ = (id) => document.getElementById(id);
 const estado = {
   configuracao: { autenticacao: "nenhuma", intervaloMs: 2500 },
   loja: "", status: "", busca: "",
-  pedidos: new Map(), reposicoes: [], proxima: null, desde: "", etag: "",
+  pedidos: new Map(), reposicoes: [], cursores: new Map(), desde: "", etag: "",
   carregado: false, ultimaResposta: 0, ultimaLista: 0, ultimaMudanca: 0, falhas: 0,
   relogio: 0, geracao: 0, confirmando: "", enviando: new Set(), aberto: null, novos: new Set(),
 };
@@ -168,18 +170,30 @@ function guardarReposicoes(reposicoes) {
   }
 }
 
+// Where what is loaded of a status ("" is all of them) ends; null when all of it is here. A cursor starts with the
+// instant of writing: of two, the lower reaches further back.
+function cursorDe(status) {
+  const geral = estado.cursores.get("") ?? null;
+  const proprio = estado.cursores.get(status);
+  if (!geral || proprio === undefined) return geral;
+  return proprio && proprio > geral ? geral : proprio;
+}
+const faltaDoFiltro = () => estado.status && !estado.cursores.has(estado.status) && cursorDe(estado.status);
+
 async function listar({ continuar = false } = {}) {
   const geracao = estado.geracao;
-  const cursor = continuar ? estado.proxima : null;
+  const status = continuar ? estado.status : "";
+  const cursor = continuar ? cursorDe(status) : null;
   const filtro = new URLSearchParams({ limite: "100" });
+  if (status) filtro.set("status", status);
   if (cursor) filtro.set("cursor", cursor);
   const { corpo } = await pedir(daLoja(`pedidos?${filtro}`));
   // Meanwhile another store was opened, or the page before this one was forgotten.
-  if (geracao !== estado.geracao || (continuar && cursor !== estado.proxima)) return;
+  if (geracao !== estado.geracao || (continuar && cursor !== cursorDe(status))) return;
   guardar(corpo.pedidos, { anunciarMudanca: estado.carregado && !continuar });
   guardarReposicoes(corpo.reposicoes);
-  if (continuar) { estado.proxima = corpo.proxima; return; }
-  if (!estado.carregado) estado.proxima = corpo.proxima;
+  if (continuar) { estado.cursores.set(status, corpo.proxima); return; }
+  if (!estado.carregado) estado.cursores.set("", corpo.proxima);
   else if (corpo.proxima) esquecerAntesDe(corpo);
   if (corpo.desde > estado.desde) { estado.desde = corpo.desde; estado.etag = ""; }
   estado.carregado = true;
@@ -191,7 +205,7 @@ function esquecerAntesDe({ pedidos, proxima }) {
   const fim = pedidos.at(-1).gravadoEm;
   if (Date.parse(fim) <= Date.parse(estado.desde) - SOBREPOSICAO_MS) return;
   estado.pedidos.forEach((pedido, id) => { if (pedido.gravadoEm < fim) estado.pedidos.delete(id); });
-  estado.proxima = proxima;
+  estado.cursores = new Map([["", proxima]]);
   if (estado.aberto) detalhar(estado.aberto);
 }
 
@@ -232,10 +246,15 @@ async function consultar() {
     if (!estado.carregado || velha) await listar();
     else mudou = await mudancas();
     if (geracao !== estado.geracao) return;
+    if (mudou) desenhar();
+    if (faltaDoFiltro()) {
+      await listar({ continuar: true });
+      if (geracao !== estado.geracao) return;
+      desenhar();
+    }
     estado.falhas = 0;
     estado.ultimaResposta = Date.now();
     avisar("");
-    if (mudou) desenhar();
   } catch (erro) {
     if (geracao !== estado.geracao) return;
     estado.falhas += 1;
@@ -367,12 +386,15 @@ async function reconhecer({ pedidoId, ordem }) {
   }
 }
 
+// What is known of a status: with more behind it, a number is only a beginning.
+const aoMenos = (quantos, status) => (cursorDe(status) ? `${quantos}+` : String(quantos));
+
 function desenharFiltros() {
   const contagem = new Map();
   for (const pedido of estado.pedidos.values()) contagem.set(pedido.status, (contagem.get(pedido.status) ?? 0) + 1);
   const opcao = (status, nome, quantos) => criar("button",
     { type: "button", class: "filtro", "data-status": status, "data-foco": `filtro-${status}`, "aria-pressed": String(estado.status === status), aoclick: () => filtrar(status) },
-    status ? criar("span", { class: "ponto", "aria-hidden": "true" }) : null, nome, criar("span", { class: "quantos" }, String(quantos)));
+    status ? criar("span", { class: "ponto", "aria-hidden": "true" }) : null, nome, criar("span", { class: "quantos" }, aoMenos(quantos, status)));
   $("filtros").replaceChildren(
     opcao("", "Todos", estado.pedidos.size),
     ...statusPresentes().map((status) => opcao(status, nomeStatus(status), contagem.get(status) ?? 0)));
@@ -383,17 +405,21 @@ function desenharQuadro() {
   const grupos = new Map(statusPresentes().filter((s) => !estado.status || s === estado.status).map((s) => [s, []]));
   lista.forEach((pedido) => grupos.get(pedido.status)?.push(pedido));
   $("quadro").replaceChildren(...[...grupos].filter(([, pedidos]) => pedidos.length).map(([status, pedidos]) =>
-    criar("section", { class: "coluna", "data-status": status, "aria-label": `${nomeStatus(status)}, ${plural(pedidos.length, "pedido", "pedidos")}` },
-      criar("h2", {}, nomeStatus(status), criar("span", { class: "quantos" }, String(pedidos.length))),
+    criar("section", { class: "coluna", "data-status": status, "aria-label": `${nomeStatus(status)}, ${plural(pedidos.length, "pedido", "pedidos")}${cursorDe(status) ? " ou mais" : ""}` },
+      criar("h2", {}, nomeStatus(status), criar("span", { class: "quantos" }, aoMenos(pedidos.length, status))),
       criar("ul", { class: "pedidos" }, ...pedidos.map(linhaDePedido)))));
-  $("mais").hidden = !estado.proxima;
+  $("mais").hidden = !cursorDe(estado.status);
   $("vazio").hidden = lista.length > 0;
   if (lista.length) return;
   const filtrado = estado.status || estado.busca;
-  $("vazio-titulo").textContent = filtrado ? "Nenhum pedido com este filtro" : "Nenhum movimento nesta loja ainda";
-  $("vazio-texto").textContent = filtrado
-    ? "Mude o status ou limpe a busca para ver os outros pedidos."
-    : "Assim que um pedido mudar de status, ele aparece aqui sozinho.";
+  const haMais = cursorDe(estado.status);
+  $("vazio-titulo").textContent = !filtrado ? "Nenhum movimento nesta loja ainda"
+    : haMais ? `Nenhum pedido com este filtro entre os ${estado.pedidos.size} carregados` : "Nenhum pedido com este filtro";
+  $("vazio-texto").textContent = !filtrado ? "Assim que um pedido mudar de status, ele aparece aqui sozinho."
+    : haMais ? "A loja tem pedidos mais antigos: carregue mais para continuar procurando."
+      : "Mude o status ou limpe a busca para ver os outros pedidos.";
+  $("vazio-abrir").hidden = !PEDIDO.test(estado.busca);
+  $("vazio-abrir").textContent = `Abrir o pedido ${estado.busca}`;
 }
 
 function linhaDePedido(pedido) {
@@ -415,7 +441,11 @@ async function abrir(pedidoId) {
   $("detalhe-titulo").textContent = `Pedido ${pedidoId}`;
   $("detalhe-resumo").textContent = "";
   $("detalhe-corpo").replaceChildren(criar("p", {}, "Carregando…"));
-  if (!$("detalhe").open) $("detalhe").showModal();
+  if (!$("detalhe").open) {
+    // An open modal makes the rest of the page inert, and what is inert is neither read out nor pressed.
+    $("detalhe-corpo").before($("faixa"), $("anuncio"));
+    $("detalhe").showModal();
+  }
   lembrarEndereco();
   await detalhar(pedidoId);
 }
@@ -429,7 +459,7 @@ async function detalhar(pedidoId) {
     estado.versaoAberta = corpo.gravadoEm;
   } catch (erro) {
     if (estado.aberto !== pedidoId) return;
-    if (erro instanceof Recusa && erro.status === 401) { $("detalhe").close(); mostrarEntrada("Sua sessão terminou. Entre de novo."); return; }
+    if (erro instanceof Recusa && erro.status === 401) { mostrarEntrada("Sua sessão terminou. Entre de novo."); return; }
     const texto = erro instanceof Recusa ? erro.message : "Não foi possível carregar a linha do tempo.";
     $("detalhe-corpo").replaceChildren(criar("p", { role: "alert" }, texto),
       criar("p", {}, criar("button", { type: "button", class: "botao", aoclick: () => detalhar(pedidoId) }, "Tentar de novo")));
@@ -463,14 +493,16 @@ function lembrarEndereco() {
   history.replaceState(null, "", `?${parametros}`);
 }
 
-function filtrar(status) {
+async function filtrar(status) {
   estado.status = status;
   lembrarEndereco();
   desenhar();
+  if (faltaDoFiltro()) await consultar();
   anunciar(`${plural(visiveis().length, "pedido", "pedidos")} na lista.`);
 }
 
 function mostrarSo(id) {
+  $("detalhe").close();
   for (const outro of ["entrada", "escolher-loja", "painel"]) $(outro).hidden = outro !== id;
   $("trocar-loja").hidden = id !== "painel";
   $("pulso").hidden = id !== "painel";
@@ -502,7 +534,7 @@ const recusarLoja = (motivo) => pedirLoja(motivo);
 
 function abrirLoja(loja) {
   Object.assign(estado, {
-    loja, geracao: estado.geracao + 1, pedidos: new Map(), reposicoes: [], proxima: null, desde: "", etag: "",
+    loja, geracao: estado.geracao + 1, pedidos: new Map(), reposicoes: [], cursores: new Map(), desde: "", etag: "",
     carregado: false, ultimaResposta: 0, ultimaLista: 0, ultimaMudanca: 0, falhas: 0, confirmando: "", entrouEm: Date.now(),
   });
   localStorage.setItem("loja", loja);
@@ -532,7 +564,8 @@ async function comecar() {
   if (acesso.ligado() && !acesso.ficha()) { mostrarEntrada("Use o seu acesso de gerente."); return; }
   const endereco = new URLSearchParams(location.search);
   const loja = endereco.get("loja") ?? localStorage.getItem("loja") ?? "";
-  estado.status = endereco.get("status") ?? "";
+  const status = endereco.get("status") ?? "";
+  estado.status = STATUS.test(status) ? status : "";
   const pedido = endereco.get("pedido");
   if (!loja) { pedirLoja(); return; }
   abrirLoja(loja);
@@ -549,6 +582,13 @@ $("escolher-loja").addEventListener("submit", (evento) => {
   else pedirLoja("Use letras, números, hífen ou sublinhado.");
 });
 $("busca").addEventListener("input", () => { estado.busca = $("busca").value.trim(); desenhar(); });
+const abrirBusca = () => { if (PEDIDO.test(estado.busca)) abrir(estado.busca); };
+$("busca").addEventListener("keydown", (evento) => {
+  if (evento.key !== "Enter") return;
+  evento.preventDefault(); // the dialog takes the focus at once: the same key would press its button
+  abrirBusca();
+});
+$("vazio-abrir").addEventListener("click", abrirBusca);
 $("tentar").addEventListener("click", () => { clearTimeout(estado.relogio); estado.loja ? consultar() : comecar(); });
 $("mais").addEventListener("click", async () => {
   $("mais").disabled = true;
@@ -560,6 +600,8 @@ $("detalhe").addEventListener("click", (evento) => { if (evento.target === $("de
 $("detalhe").addEventListener("close", () => {
   const fechado = estado.aberto;
   estado.aberto = null;
+  $("conteudo").before($("faixa"));
+  $("conteudo").after($("anuncio"));
   lembrarEndereco();
   document.querySelector(`[data-foco="${CSS.escape(`pedido-${fechado}`)}"]`)?.focus({ preventScroll: true });
 });
