@@ -1,13 +1,16 @@
 """``make varredura``: looks for card numbers, and for card tokens outside execution data, in everything a target keeps.
 
-Searched: every log event of every log group, every message waiting in every queue, the input, output and history of
-every execution of the saga, every metric's name and dimensions, and every item of every table but the gateway
-stand-in's own (which plays the gateway, whose business the token is). A number counts when 13 to 19 digits pass Luhn.
-Ids made of digits and letters are not numbers, so digits glued to a letter are left out, and so are the times and the
-sequence numbers that the services themselves make.
+Searched: every log event of every log group, every message waiting in the queues that people read, the input, output
+and history of every execution of every state machine, every metric's name and dimensions, and every item of every table
+but the gateway stand-in's own (which plays the gateway, whose business the token is). A number counts when 13 to 19
+digits pass Luhn. Ids made of digits and letters are not numbers, so digits glued to a letter are left out, and so are
+the times and the sequence numbers that the services themselves make.
 
-The token may be where the specification puts it, and nowhere else: the saga's input and history, the log of the state
-machine (``include_execution_data``), and the two queues that carry an order to its saga.
+The queues that functions consume are not received from, because each receive brings a message closer to its DLQ; the
+report names them.
+
+The token may be where the specification puts it, and nowhere else: the saga's input and history, the log of its state
+machine (``include_execution_data``), and the DLQ of the queue that carries an order to it.
 """
 
 from __future__ import annotations
@@ -17,9 +20,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from operacao import filas
+from operacao.alvos import INICIOS, nosso
 from provas.alvo import RAIZ, Alvo
 from provas.erros import ErroDasProvas
 
@@ -34,8 +40,6 @@ _TOKEN = re.compile(r"(?<![\w-])tok-[a-z0-9][a-z0-9-]{0,59}(?![\w-])")
 _NUMERO = re.compile(r"(?<![\w.\-+])(?:\d{13,19}|\d{2,6}(?:[ .\-]\d{2,6}){2,5})(?![\w\-])")
 _EPOCA_MS = re.compile(r"1[6-9]\d{11}")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]|$)")
-SEGURAR_S = 60
-MAXIMO_POR_FONTE = 20_000
 
 
 @dataclass(frozen=True)
@@ -92,41 +96,57 @@ def _logs(alvo: Alvo) -> Iterator[Trecho]:
             yield Trecho("log", nome, evento["message"], permitido)
 
 
+def _filas(alvo: Alvo) -> Iterator[tuple[str, bool]]:
+    """The URL of every queue, and whether functions consume it: those, and only those, send what fails to a DLQ."""
+    sqs = alvo.cliente("sqs")
+    for inicio in INICIOS:
+        for url in _paginas(sqs, "list_queues", "QueueUrls", QueueNamePrefix=inicio):
+            lidos = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["RedrivePolicy"])
+            yield url, bool(lidos.get("Attributes", {}).get("RedrivePolicy"))
+
+
 def _mensagens(alvo: Alvo) -> Iterator[Trecho]:
     sqs = alvo.cliente("sqs")
-    entrada = {alvo.saidas.get("url_fila_pedidos_criados"), alvo.saidas.get("url_fila_pedidos_criados_dlq")}
-    for url in [
-        u for p in ("cesta-", "ffv-lab-") for u in _paginas(sqs, "list_queues", "QueueUrls", QueueNamePrefix=p)
-    ]:
-        vistas: dict[str, str] = {}
-        try:
-            while lote := sqs.receive_message(
-                QueueUrl=url,
-                MaxNumberOfMessages=10,
-                VisibilityTimeout=SEGURAR_S,
-                MessageAttributeNames=["All"],
-            ).get("Messages", []):
-                for m in lote:
-                    vistas[m["MessageId"]] = m["ReceiptHandle"]
-                    yield Trecho("mensagem", url.rsplit("/", 1)[-1], m["Body"], url in entrada)
-                    atributos = " ".join(str(a.get("StringValue", "")) for a in m.get("MessageAttributes", {}).values())
-                    yield Trecho("mensagem", url.rsplit("/", 1)[-1], atributos, False)
-                if len(vistas) >= MAXIMO_POR_FONTE:
-                    raise ErroDasProvas(f"A fila {url} tem mensagens demais para uma varredura; esvazie-a antes.")
-        finally:
-            for recibo in vistas.values():
-                sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=recibo, VisibilityTimeout=0)
+
+    def ler(url: str) -> list[dict[str, Any]]:
+        with filas.segurar(sqs, url) as seguradas:
+            return seguradas.mensagens
+
+    urls = [url for url, consumida in _filas(alvo) if not consumida]
+    with ThreadPoolExecutor() as juntas:  # each waits to be sure that its queue has no more
+        lidas = list(juntas.map(ler, urls))
+    for url, mensagens in zip(urls, lidas, strict=True):
+        nome = _nome(url)
+        if len(mensagens) >= filas.LIMITE_MENSAGENS:
+            raise ErroDasProvas(f"A fila {nome} tem mensagens demais para uma varredura; esvazie-a antes.")
+        for m in mensagens:
+            yield Trecho("mensagem", nome, m["Body"], url == alvo.saidas.get("url_fila_pedidos_criados_dlq"))
+            atributos = " ".join(str(a.get("StringValue", "")) for a in m.get("MessageAttributes", {}).values())
+            yield Trecho("mensagem", nome, atributos)
+
+
+def _nome(url: str) -> str:
+    return url.rpartition("/")[2]
 
 
 def _execucoes(alvo: Alvo) -> Iterator[Trecho]:
+    for maquina in _paginas(alvo.cliente("stepfunctions"), "list_state_machines", "stateMachines"):
+        if nosso(maquina["name"]):
+            arn = maquina["stateMachineArn"]
+            yield from _execucoes_da_maquina(alvo, arn, arn == alvo.saida("arn_maquina_saga"))
+
+
+def _execucoes_da_maquina(alvo: Alvo, maquina: str, leva_token: bool) -> Iterator[Trecho]:
     states = alvo.cliente("stepfunctions")
-    for execucao in _paginas(states, "list_executions", "executions", stateMachineArn=alvo.saida("arn_maquina_saga")):
-        arn, nome = execucao["executionArn"], execucao["name"]
+    for execucao in _paginas(states, "list_executions", "executions", stateMachineArn=maquina):
+        arn, nome = execucao["executionArn"], f"{maquina.rpartition(':')[2]}/{execucao['name']}"
         lida = states.describe_execution(executionArn=arn)
         for campo in ("input", "output", "error", "cause"):
-            yield Trecho(f"execução ({campo})", nome, lida.get(campo) or "", campo in ("input", "output"))
+            yield Trecho(
+                f"execução ({campo})", nome, lida.get(campo) or "", leva_token and campo in ("input", "output")
+            )
         for evento in _paginas(states, "get_execution_history", "events", executionArn=arn):
-            yield Trecho("execução (histórico)", nome, str(evento), True)
+            yield Trecho("execução (histórico)", nome, str(evento), leva_token)
 
 
 def _metricas(alvo: Alvo) -> Iterator[Trecho]:
@@ -167,11 +187,15 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     analisador.add_argument("--alvo", default=os.environ.get("ALVO") or "local")
     lidos = analisador.parse_args(argumentos)
     try:
-        contagem, achados = varrer(Alvo.carregar(lidos.alvo, producao=True))
+        alvo = Alvo.carregar(lidos.alvo, producao=True)
+        contagem, achados = varrer(alvo)
+        puladas = [_nome(url) for url, consumida in _filas(alvo) if consumida]
     except ErroDasProvas as erro:
         print(f"erro: {erro}", file=sys.stderr)
         return 2
     print("varridos: " + ", ".join(f"{n} {fonte}" for fonte, n in contagem.items()))
+    if puladas:
+        print(f"não lidas, porque receber aproximaria as mensagens da DLQ: {', '.join(puladas)}")
     vazias = [fonte for fonte in ("logs", "execuções") if not contagem[fonte]]
     if vazias:
         print(f"erro: sem {' nem '.join(vazias)}: rode as provas antes, senão nada foi conferido.", file=sys.stderr)

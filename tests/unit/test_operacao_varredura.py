@@ -1,11 +1,22 @@
-"""The scan finds a planted card number and a planted token, and is not set off by ids, times or sequence numbers."""
+"""The scan finds a planted card number and a planted token wherever it reads, and is not set off by ids or times."""
+
+import json
+import time
+from typing import Any
 
 import pytest
 
-from operacao import varredura
+from operacao import filas, varredura
 from operacao.varredura import Trecho, examinar
+from provas.alvo import Alvo
+from tests.unit.apoio_unit import cliente
+from tests.unit.conftest import criar_tabela
 
 LUHN = "4111111111111111"
+TOKEN = "tok-nunca-mostrado"
+CONSUMIDA, DLQ, HUMANA = "cesta-pedidos-criados", "cesta-pedidos-criados-dlq", "cesta-compensacao-falhou"
+SAGA, COMPENSACAO = "cesta-saga-pedido", "cesta-compensacao-manual"
+GRUPO_DA_SAGA = f"/aws/vendedlogs/states/{SAGA}"
 
 
 @pytest.mark.parametrize(
@@ -44,16 +55,197 @@ def test_card_number_is_a_finding_even_where_a_token_may_be() -> None:
     assert len(list(examinar(Trecho("execução (input)", "P1", LUHN, token_permitido=True)))) == 1
 
 
-@pytest.mark.parametrize(("fontes", "esperado"), [((LUHN, "x"), 1), (("limpo", "x"), 0), ((None, "x"), 2)])
-def test_exit_status(monkeypatch: pytest.MonkeyPatch, fontes: tuple[str | None, str], esperado: int) -> None:
-    log, execucao = fontes
-    monkeypatch.setattr(varredura.Alvo, "carregar", lambda _, **__: None)
-    monkeypatch.setattr(
-        varredura,
-        "FONTES",
-        {
-            "logs": lambda _, **__: [Trecho("log", "g", log)] if log else [],
-            "execuções": lambda _, **__: [Trecho("execução", "P1", execucao)],
-        },
+# --- readers: one thing planted where each of them reads --------------------------------------------------------------
+
+
+@pytest.fixture
+def alvo(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> Alvo:
+    """The system in moto, with the outputs the scan looks at, as ``make varredura`` would load it."""
+    sqs = sistema.sqs
+    dlq = sqs.create_queue(QueueName=DLQ)["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=dlq, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    politica = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 5})
+    sqs.set_queue_attributes(QueueUrl=sistema.url_fila, Attributes={"RedrivePolicy": politica})
+    sistema.stepfunctions.create_state_machine(
+        name=COMPENSACAO,
+        definition='{"StartAt":"Fim","States":{"Fim":{"Type":"Succeed"}}}',
+        roleArn="arn:aws:iam::123456789012:role/cesta-compensacao-manual-role",
     )
-    assert varredura.principal([]) == esperado
+    servicos = ("sqs", "dynamodb", "logs", "stepfunctions", "cloudwatch")
+    saidas = {
+        "arn_maquina_saga": sistema.arn_maquina,
+        "grupo_log_maquina": GRUPO_DA_SAGA,
+        "url_fila_pedidos_criados_dlq": dlq,
+    }
+    criado = Alvo("aws", saidas, None, {servico: cliente(servico) for servico in servicos})
+    receber = sqs.receive_message
+    monkeypatch.setattr(sqs, "receive_message", lambda **pedido: receber(**pedido | {"WaitTimeSeconds": 0}))
+    monkeypatch.setattr(Alvo, "carregar", lambda _, **__: criado)
+    return criado
+
+
+def por_log(grupo: str, texto: str) -> None:
+    logs = cliente("logs")
+    logs.create_log_group(logGroupName=grupo)
+    logs.create_log_stream(logGroupName=grupo, logStreamName="1")
+    evento = {"timestamp": int(time.time() * 1000), "message": texto}
+    logs.put_log_events(logGroupName=grupo, logStreamName="1", logEvents=[evento])
+
+
+def por_execucao(maquina: str, texto: str) -> None:
+    arn = f"arn:aws:states:sa-east-1:123456789012:stateMachine:{maquina}"
+    entrada = json.dumps({"x": texto})
+    cliente("stepfunctions").start_execution(stateMachineArn=arn, name="P1", input=entrada)
+
+
+def por_mensagem(fila: str, texto: str) -> None:
+    cliente("sqs").send_message(QueueUrl=url(fila), MessageBody=texto)
+
+
+def por_atributo(fila: str, texto: str) -> None:
+    atributos = {"motivo": {"DataType": "String", "StringValue": texto}}
+    cliente("sqs").send_message(QueueUrl=url(fila), MessageBody="limpo", MessageAttributes=atributos)
+
+
+def por_metrica(nome: str, texto: str) -> None:
+    dado = {"MetricName": nome, "Dimensions": [{"Name": "cartao", "Value": texto}], "Value": 1}
+    cliente("cloudwatch").put_metric_data(Namespace="Cesta", MetricData=[dado])
+
+
+def por_item(tabela: str, texto: str) -> None:
+    if tabela not in cliente("dynamodb").list_tables()["TableNames"]:
+        criar_tabela(tabela, "id")
+    chaves = cliente("dynamodb").describe_table(TableName=tabela)["Table"]["KeySchema"]
+    item = {chave["AttributeName"]: {"S": "P1"} for chave in chaves} | {"nota": {"S": texto}}
+    cliente("dynamodb").put_item(TableName=tabela, Item=item)
+
+
+def url(fila: str) -> str:
+    return str(cliente("sqs").get_queue_url(QueueName=fila)["QueueUrl"])
+
+
+PLANTIOS = [
+    ("log", "/aws/lambda/cesta-criar-pedido", por_log),
+    ("log", "/aws/lambda/ffv-lab-consumidor-pedidos", por_log),
+    ("log", "/aws/lambda/cadencia-painel", por_log),
+    ("log", GRUPO_DA_SAGA, por_log),
+    ("execução (input)", SAGA, por_execucao),
+    ("execução (input)", COMPENSACAO, por_execucao),
+    ("mensagem", HUMANA, por_mensagem),
+    ("mensagem", HUMANA, por_atributo),
+    ("mensagem", DLQ, por_mensagem),
+    ("métrica", "PedidosCriados", por_metrica),
+    ("tabela", "cesta-pedidos", por_item),
+    ("tabela", "ffv-lab-fila-efeitos", por_item),
+    ("tabela", "pedidos_cadencia", por_item),
+    ("tabela", "painel_operacao", por_item),
+]
+
+
+@pytest.mark.parametrize(("fonte", "nome", "plantar"), PLANTIOS)
+def test_a_card_number_planted_in_each_source_is_found_and_not_repeated(
+    alvo: Alvo, capsys: pytest.CaptureFixture[str], fonte: str, nome: str, plantar: Any
+) -> None:
+    por_log("/aws/lambda/cesta-limpa", "limpo")
+    if not fonte.startswith("execução"):
+        por_execucao(SAGA, "limpo")
+    plantar(nome, f"cartão {LUHN}")
+
+    assert varredura.principal([]) == 1
+
+    dito = capsys.readouterr().out
+    achados = [linha.partition("ACHADO ")[2] for linha in dito.splitlines() if "ACHADO" in linha]
+    onde = f"{nome}/P1" if fonte.startswith("execução") else nome
+    assert achados == [f"número de cartão 41…11 em {fonte} {onde}"]
+    assert LUHN not in dito
+
+
+@pytest.mark.parametrize("campo", ["output", "error", "cause"])
+def test_how_an_execution_ended_is_read(alvo: Alvo, monkeypatch: pytest.MonkeyPatch, campo: str) -> None:
+    por_execucao(SAGA, "limpo")
+    # moto keeps none of the three as they were given
+    monkeypatch.setattr(alvo.cliente("stepfunctions"), "describe_execution", lambda **_: {campo: LUHN})
+    assert [(a.fonte, a.nome) for a in varredura.varrer(alvo)[1]] == [(f"execução ({campo})", f"{SAGA}/P1")]
+
+
+class Historico:
+    """A paginator of one event; moto makes up every history."""
+
+    def paginate(self, **_: Any) -> list[dict[str, Any]]:
+        return [{"events": [{"id": 1, "type": "TaskFailed", "taskFailedEventDetails": {"cause": LUHN}}]}]
+
+
+def test_the_history_of_an_execution_is_read(alvo: Alvo, monkeypatch: pytest.MonkeyPatch) -> None:
+    por_execucao(SAGA, "limpo")
+    states = alvo.cliente("stepfunctions")
+    paginador = states.get_paginator
+    monkeypatch.setattr(
+        states, "get_paginator", lambda nome: Historico() if nome == "get_execution_history" else paginador(nome)
+    )
+    assert [(a.fonte, a.nome) for a in varredura.varrer(alvo)[1]] == [("execução (histórico)", f"{SAGA}/P1")]
+
+
+@pytest.mark.parametrize(
+    ("plantar", "nome", "onde"),
+    [
+        (por_execucao, SAGA, None),
+        (por_log, GRUPO_DA_SAGA, None),
+        (por_mensagem, DLQ, None),
+        (por_item, "cesta-gateway-simulado", None),
+        (por_execucao, COMPENSACAO, f"execução (input) {COMPENSACAO}/P1"),
+        (por_log, f"/aws/vendedlogs/states/{COMPENSACAO}", f"log /aws/vendedlogs/states/{COMPENSACAO}"),
+        (por_mensagem, HUMANA, f"mensagem {HUMANA}"),
+        (por_atributo, DLQ, f"mensagem {DLQ}"),
+    ],
+)
+def test_a_token_may_only_be_where_an_order_carries_it(alvo: Alvo, plantar: Any, nome: str, onde: str | None) -> None:
+    plantar(nome, TOKEN)
+    assert [f"{a.fonte} {a.nome}" for a in varredura.varrer(alvo)[1]] == ([onde] if onde else [])
+
+
+def test_a_consumed_queue_is_not_received_from_and_is_named(alvo: Alvo, capsys: pytest.CaptureFixture[str]) -> None:
+    por_log("/aws/lambda/cesta-limpa", "limpo")
+    por_execucao(SAGA, "limpo")
+    por_mensagem(CONSUMIDA, LUHN)
+
+    assert varredura.principal([]) == 0
+
+    linha = next(linha for linha in capsys.readouterr().out.splitlines() if "não lidas" in linha)
+    assert linha.endswith(f": {CONSUMIDA}")
+    recebida = alvo.cliente("sqs").receive_message(QueueUrl=url(CONSUMIDA), AttributeNames=["All"])["Messages"][0]
+    assert recebida["Attributes"]["ApproximateReceiveCount"] == "1"
+
+
+def test_what_was_read_is_visible_again(alvo: Alvo) -> None:
+    por_mensagem(HUMANA, LUHN)
+    varredura.varrer(alvo)
+    assert len(alvo.cliente("sqs").receive_message(QueueUrl=url(HUMANA))["Messages"]) == 1
+
+
+def test_a_queue_too_long_to_be_read_whole_is_an_error(
+    alvo: Alvo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(filas, "LIMITE_MENSAGENS", 1)
+    por_mensagem(HUMANA, "limpo")
+    assert varredura.principal([]) == 2
+    assert f"A fila {HUMANA} tem mensagens demais" in capsys.readouterr().err
+
+
+def test_other_systems_of_the_account_are_left_alone(alvo: Alvo) -> None:
+    por_log("/aws/lambda/outro-sistema", LUHN)
+    por_item("outro-sistema", LUHN)
+    alvo.cliente("sqs").create_queue(QueueName="outro-sistema")
+    por_mensagem("outro-sistema", LUHN)
+    assert varredura.varrer(alvo)[1] == []
+
+
+@pytest.mark.parametrize(("log", "execucao"), [(True, False), (False, True)])
+def test_nothing_to_read_is_not_a_clean_scan(
+    alvo: Alvo, capsys: pytest.CaptureFixture[str], log: bool, execucao: bool
+) -> None:
+    if log:
+        por_log("/aws/lambda/cesta-limpa", "limpo")
+    if execucao:
+        por_execucao(SAGA, "limpo")
+    assert varredura.principal([]) == 2
+    assert f"sem {'execuções' if log else 'logs'}:" in capsys.readouterr().err
