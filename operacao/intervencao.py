@@ -127,8 +127,7 @@ def _mostrar(intervencao: Intervencao, pedido_id: str, console: Console, em_json
     if pedido is not None:
         dizer(f"  {pedido.quantidade} × {pedido.sku or '(sku desconhecido)'}, {reais(pedido.valor_centavos)}")
         dizer(f"  reservado no estoque agora: {intervencao.reservadas(pedido)} unidade(s)")
-        if pedido.encerramento:
-            e = pedido.encerramento
+        for e in filter(None, (pedido.encerramento_adiado, pedido.encerramento)):
             dizer(f"  encerrado por {e.por}: {e.motivo} (estoque: {e.estoque})")
     if pendencia is None or pendencia.ultimo is None:
         dizer("  não está na fila humana")
@@ -272,7 +271,11 @@ def analisador() -> argparse.ArgumentParser:
     encerrar = acoes.add_parser("encerrar", help="registra a decisão de uma pessoa e tira da fila; não move dinheiro")
     encerrar.add_argument("pedido", type=numero_de_pedido)
     encerrar.add_argument("--motivo", required=True, help="fica gravado no pedido; sem dados pessoais")
-    encerrar.add_argument("--estoque", choices=("liberar", "baixar", "nada"), help="o destino das unidades reservadas")
+    encerrar.add_argument(
+        "--estoque",
+        choices=("liberar", "baixar", "nada"),
+        help="o destino das unidades reservadas; depois de nada, repita com liberar ou baixar",
+    )
     encerrar.add_argument("--por", default=getpass.getuser(), help="quem decidiu (padrão: o usuário desta máquina)")
     encerrar.add_argument("--sim", action="store_true", help="não pergunta")
     exportar = acoes.add_parser("exportar", help="grava todas as mensagens num arquivo JSONL; não consome nada")

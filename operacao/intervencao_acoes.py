@@ -285,12 +285,13 @@ class Intervencao:
     def encerrar(self, seguradas: Seguradas, pendencia: Pendencia, encerramento: Encerramento) -> Resultado:
         """Record a person's decision on the order, settle its units accordingly, delete its messages, in this order.
 
-        Repeated after being killed, it goes on from the recorded decision.
+        Repeated after being killed, it goes on from the recorded decision. ``nada`` leaves the units for a later one,
+        taken once in the same way.
 
         Raises
         ------
         IntervencaoError
-            The order is CONFIRMADO, something still runs on it, or it was ended with another decision about its units.
+            The order is CONFIRMADO, something still runs on it, or another decision about its units was taken.
         """
         pedido_id = pendencia.pedido_id
         if encerramento.estoque == "baixar":
@@ -306,7 +307,8 @@ class Intervencao:
             )
         if pedido is None or pedido.status not in (Status.REQUER_INTERVENCAO_HUMANA, Status.ENCERRADO_MANUALMENTE):
             self._pedidos.assumir(pedido_id, Status(pedido.status) if pedido else None, agora_iso(), PASSO)
-        self._pedidos.encerrar(pedido_id, encerramento, agora_iso(), PASSO)
+        if not self._pedidos.encerrar(pedido_id, encerramento, agora_iso(), PASSO) and encerramento.estoque != "nada":
+            self._pedidos.decidir_estoque(pedido_id, encerramento, agora_iso(), PASSO)
         gravado = self.pedido(pedido_id)
         if gravado is None or gravado.encerramento is None:
             raise IntervencaoError(f"O pedido {pedido_id} mudou enquanto era encerrado; olhe de novo e repita.")

@@ -3,7 +3,8 @@ table).
 
 Item: ``pedidoId`` (S, hash), ``status``, ``sku``, ``quantidade`` (units), ``valorCentavos``, ``criadoEm``,
 ``atualizadoEm``, ``historico`` (list of {status, em, passo}), ``motivo`` ({erro, causa}) on failure. Never the card's
-token. An order that a person ended carries ``encerramento`` ({motivo, por, estoque, em}).
+token. An order that a person ended carries ``encerramento`` ({motivo, por, estoque, em}); one whose units were decided on
+later keeps the first decision in ``encerramentoAdiado``.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,8 @@ class Passo:
 
 @dataclass(frozen=True, slots=True)
 class Encerramento:
-    """How a person ended an order: why and who (no customer's data), and what was done with its units."""
+    """How a person ended an order: why and who (no customer's data), and what was done with its units (``liberar``,
+    ``baixar`` or ``nada``)."""
 
     motivo: str
     por: str
@@ -53,6 +55,7 @@ class Pedido:
     historico: tuple[Passo, ...]
     erro: str
     encerramento: Encerramento | None = None
+    encerramento_adiado: Encerramento | None = None
 
 
 class RepositorioPedidos:
@@ -177,20 +180,32 @@ class RepositorioPedidos:
             False if the order is in any other status, ENCERRADO_MANUALMENTE included: what was recorded first stays.
         """
         condicao = condicao_de_escrita(Status.ENCERRADO_MANUALMENTE, incluir_o_proprio=False)
-        registro = {
-            "motivo": {"S": encerramento.motivo},
-            "por": {"S": encerramento.por},
-            "estoque": {"S": encerramento.estoque},
-            "em": {"S": em},
-        }
         return self._mudar(
             pedido_id,
             Status.ENCERRADO_MANUALMENTE,
             em,
             passo,
             condicao.expressao,
-            {**condicao.valores, ":encerramento": {"M": registro}},
+            {**condicao.valores, ":encerramento": _registro(encerramento, em)},
             ", encerramento = :encerramento",
+        )
+
+    def decidir_estoque(self, pedido_id: str, encerramento: Encerramento, em: str, passo: str) -> bool:
+        """Record what becomes of the units of an order that was ended with ``nada``, keeping that first decision.
+
+        Returns
+        -------
+        bool
+            False if the order was not ended, or its units were decided on already: what was recorded first stays.
+        """
+        return self._mudar(
+            pedido_id,
+            Status.ENCERRADO_MANUALMENTE,
+            em,
+            passo,
+            "#status = :para AND encerramento.estoque = :nada",
+            {":nada": {"S": "nada"}, ":encerramento": _registro(encerramento, em)},
+            ", encerramentoAdiado = encerramento, encerramento = :encerramento",
         )
 
     def _mudar(
@@ -250,7 +265,13 @@ def _pedido(item: "Mapping[str, Any]") -> Pedido:
         historico=historico,
         erro=_texto(item.get("motivo", {}).get("M", {}), "erro"),
         encerramento=_encerramento(item.get("encerramento", {}).get("M")),
+        encerramento_adiado=_encerramento(item.get("encerramentoAdiado", {}).get("M")),
     )
+
+
+def _registro(encerramento: Encerramento, em: str) -> dict[str, Any]:
+    campos = {"motivo": encerramento.motivo, "por": encerramento.por, "estoque": encerramento.estoque, "em": em}
+    return {"M": {campo: {"S": valor} for campo, valor in campos.items()}}
 
 
 def _encerramento(guardado: "Mapping[str, Any] | None") -> Encerramento | None:

@@ -15,6 +15,7 @@ from moto.sqs.models import sqs_backends
 from operacao import filas
 from operacao.intervencao import principal
 from operacao.intervencao_acoes import Intervencao
+from pedidos.repositorio import RepositorioPedidos
 from provas.alvo import Alvo
 from tests.asl.bench import ACCOUNT, REGION, ROOT, Fault, load_asl
 from tests.asl.fast import quick_world
@@ -453,6 +454,56 @@ def test_a_second_decision_does_not_replace_the_first(world: World, capsys: Any)
     assert Desk(world).run(*end, "liberar") == 0, "the same decision again is harmless"
 
 
+@pytest.mark.parametrize(("choice", "balance"), [("liberar", INITIAL_BALANCE), ("baixar", INITIAL_BALANCE - QUANTITY)])
+def test_what_was_left_for_later_is_decided_once_and_both_decisions_stay(
+    world: World, capsys: Any, choice: str, balance: int
+) -> None:
+    order = stuck(world)
+    end = ("encerrar", order["pedidoId"], "--sim", "--motivo")
+    assert Desk(world).run(*end, REASON, "--por", "ana", "--estoque", "nada") == 0
+    assert Desk(world).run(*end, "voltou da loja", "--por", "rui", "--estoque", choice) == 0
+    item = world.bench.item("cesta-pedidos", {"pedidoId": order["pedidoId"]})
+    assert item is not None
+    kept = [
+        {k: item[field][k] for k in ("motivo", "por", "estoque")} for field in ("encerramentoAdiado", "encerramento")
+    ]
+    assert kept == [
+        {"motivo": REASON, "por": "ana", "estoque": "nada"},
+        {"motivo": "voltou da loja", "por": "rui", "estoque": choice},
+    ]
+    assert [step["status"] for step in item["historico"][-2:]] == [ENDED, ENDED]
+    assert (world.balance(order), world.reserved(order)) == (balance, 0)
+    for other in {"liberar", "baixar", "nada"} - {choice}:
+        assert Desk(world).run(*end, "mudei de ideia", "--por", "bia", "--estoque", other) == 1
+        assert "já foi encerrado" in capsys.readouterr().out
+    assert Desk(world).run(*end, "de novo", "--por", "bia", "--estoque", choice) == 0
+    assert world.bench.item("cesta-pedidos", {"pedidoId": order["pedidoId"]}) == item, "nothing else is ever written"
+    assert (world.balance(order), world.reserved(order)) == (balance, 0)
+    assert Desk(world).run("mostrar", order["pedidoId"]) == 0
+    shown = capsys.readouterr().out
+    assert "ana" in shown
+    assert "rui" in shown
+
+
+def test_of_two_later_decisions_at_once_only_the_recorded_one_is_done(
+    world: World, monkeypatch: Any, capsys: Any
+) -> None:
+    order = stuck(world)
+    end = ("encerrar", order["pedidoId"], "--motivo", REASON, "--sim", "--estoque")
+    assert Desk(world).run(*end, "nada") == 0
+    decide = RepositorioPedidos.decidir_estoque
+
+    def beaten(repository: Any, *arguments: Any) -> bool:
+        monkeypatch.setattr(RepositorioPedidos, "decidir_estoque", decide)
+        assert Desk(world).run(*end, "liberar") == 0
+        return decide(repository, *arguments)
+
+    monkeypatch.setattr(RepositorioPedidos, "decidir_estoque", beaten)
+    assert Desk(world).run(*end, "baixar") == 1
+    assert "já foi encerrado com --estoque liberar" in capsys.readouterr().out
+    assert (world.balance(order), world.reserved(order)) == (INITIAL_BALANCE, 0)
+
+
 def test_a_confirmed_order_is_not_ended(world: World) -> None:
     order = world.order()
     world.run(order)
@@ -513,22 +564,34 @@ def test_reprocessing_killed_at_any_call_loses_nothing_and_finishes_when_repeate
 
 
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("postponed", [False, True], ids=["at-once", "after-nada"])
 @pytest.mark.parametrize("choice", ["liberar", "baixar"])
 def test_ending_killed_at_any_call_loses_nothing_and_ends_well_when_repeated(
-    world: World, choice: str, after_effect: bool
+    world: World, choice: str, postponed: bool, after_effect: bool
 ) -> None:
-    def command(order: dict[str, Any]) -> tuple[str, ...]:
+    def command(order: dict[str, Any], choice: str = choice) -> tuple[str, ...]:
         return ("encerrar", order["pedidoId"], "--motivo", REASON, "--estoque", choice, "--sim")
 
-    made = calls_of(world, *command(stuck(world)))
+    def waiting() -> dict[str, Any]:
+        order = stuck(world)
+        if postponed:
+            assert Desk(world).run(*command(order, "nada")) == 0
+            assert world.reserved(order) == QUANTITY
+        return order
+
+    made = calls_of(world, *command(waiting()))
     left = INITIAL_BALANCE - (QUANTITY if choice == "baixar" else 0)
     for number in range(1, len(made) + 1):
-        order = stuck(world)
+        order = waiting()
         killed(world, number, after_effect, *command(order))
         settled = status(world, order) == ENDED and world.reserved(order) == 0
-        assert visible() == 1 or settled, f"killed at {made[number - 1]}: message lost"
+        assert visible() == 1 or settled or postponed, f"killed at {made[number - 1]}: message lost"
         assert Desk(world).run(*command(order)) == 0, f"killed at {made[number - 1]}"
         assert (status(world, order), world.balance(order), world.reserved(order)) == (ENDED, left, 0)
+        item = world.bench.item("cesta-pedidos", {"pedidoId": order["pedidoId"]}) or {}
+        assert item["encerramento"]["estoque"] == choice
+        assert item.get("encerramentoAdiado", {}).get("estoque") == ("nada" if postponed else None)
+        assert len([step for step in item["historico"] if step["status"] == ENDED]) == 1 + postponed
         assert in_queue(world) == []
 
 
