@@ -192,8 +192,8 @@ class Intervencao:
     def sem_mensagem(self, pedido_id: str) -> Pendencia | None:
         """An order that needs a person though the queue says nothing of it. None when it needs nobody.
 
-        Either it waits for one and its message expired (14 days) or was deleted by hand, or its saga was stopped,
-        failed or timed out half way, which compensates nothing.
+        Either it waits for one and its message is gone (deleted by hand, or expired before another was sent), or its
+        saga was stopped, failed or timed out half way, which compensates nothing.
         """
         pedido = self.pedido(pedido_id)
         if pedido is None:

@@ -21,6 +21,7 @@ module "conferencias" {
     intervalo_min    = var.conferencias.intervalo_cobrancas_min
     limite_s         = var.conferencias.limite_cobranca_s
     janela_s         = var.conferencias.janela_cobranca_s
+    reaviso_s        = coalesce(var.conferencias.reaviso_s, module.saga.filas.compensacao_falhou.retencao_s - 86400)
     maximo_consultas = var.conferencias.maximo_consultas
   }
   habilitar_agenda          = var.conferencias.habilitar_agenda
@@ -32,7 +33,8 @@ variable "conferencias" {
     The checks of reservations and charges. intervalo_*_min: minutes between runs. limite_reserva_s: age from which a
     reservation without an outcome is abnormal, and an order's absence is believed. limite_cobranca_s: age from which an
     order that is not confirmed should hold no charge. janela_cobranca_s: how long a failed order is still asked about.
-    maximo_itens, maximo_consultas: bounds of one run. habilitar_agenda: whether they run by themselves.
+    reaviso_s: how long after a message people are sent another about an order that still needs them; without it, a day
+    less than the queue keeps one. maximo_itens, maximo_consultas: bounds of one run. habilitar_agenda: whether they run by themselves.
     alarme_conferencia_parada: alarm when one stops running.
   EOT
   type = object({
@@ -42,6 +44,7 @@ variable "conferencias" {
     intervalo_cobrancas_min   = optional(number, 15)
     limite_cobranca_s         = optional(number, 1800)
     janela_cobranca_s         = optional(number, 259200)
+    reaviso_s                 = optional(number)
     maximo_consultas          = optional(number, 200)
     habilitar_agenda          = optional(bool, true)
     alarme_conferencia_parada = optional(bool, true)

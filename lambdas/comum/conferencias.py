@@ -2,11 +2,12 @@
 
 Item: ``nome`` (S, hash), ``expiraEm`` (N, epoch seconds, TTL) and, by kind of name: ``cursor#...`` -> ``posicao``
 (JSON); ``avistada#...`` -> ``em`` (epoch seconds of the first sighting); ``avisado#...`` -> ``em``. Losing the table
-loses no order: the checks start again, count the time of what they sight from the start, and tell people again.
+loses no order still within a check's reach: the checks start again, count the time of what they sight from the start,
+and tell people again.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,7 @@ class RepositorioConferencias:
         return item is not None and int(item["expiraEm"]["N"]) > self._agora_s()
 
     def registrar_aviso(self, coisa: str, validade_s: int) -> None:
-        """Remember, for ``validade_s`` seconds, that people were told of ``coisa``."""
+        """Remember, for ``validade_s`` seconds, that people were told of ``coisa``; 0 when it is over."""
         momento = self._agora_s()
         self._dynamodb.put_item(
             TableName=self._tabela,
@@ -93,6 +94,23 @@ class RepositorioConferencias:
                 "expiraEm": {"N": str(momento + validade_s)},
             },
         )
+
+    def avisos_antigos(self, prefixo: str, idade_s: int) -> Iterator[list[str]]:
+        """What starts with ``prefixo`` and people were last told of ``idade_s`` seconds ago or more, by page.
+
+        A page may be empty: it ends where DynamoDB stopped reading.
+        """
+        momento = self._agora_s()
+        for pagina in self._dynamodb.get_paginator("scan").paginate(
+            TableName=self._tabela,
+            FilterExpression="begins_with(nome, :prefixo) AND em <= :ate AND expiraEm > :agora",
+            ExpressionAttributeValues={
+                ":prefixo": {"S": f"avisado#{prefixo}"},
+                ":ate": {"N": str(momento - idade_s)},
+                ":agora": {"N": str(momento)},
+            },
+        ):
+            yield [item["nome"]["S"].removeprefix("avisado#") for item in pagina["Items"]]
 
     def _agora_s(self) -> int:
         return int(self._relogio().timestamp())

@@ -1,4 +1,5 @@
-"""The check of charges: an order that did not end in CONFIRMADO must hold no approved charge.
+"""The check of charges: an order that did not end in CONFIRMADO must hold no approved charge, and no order that needs a
+person is forgotten because its message expired.
 
 The gateway is asked before the order is read again, so an order that moves meanwhile is seen where it moved to. What is
 found is never undone here: money already charged and a saga that thinks otherwise is for a person to look at, whose
@@ -14,22 +15,27 @@ from comum.http_saida import Prazo
 from comum.observabilidade import identificar, logger
 from comum.relogio import agora, para_iso
 from pagamentos.erros import GatewayIndisponivelError, RespostaInesperadaGatewayError
-from pagamentos.fila_humana import FilaHumana
+from pagamentos.fila_humana import ESPELHO, FilaHumana
 from pagamentos.logica import token_cobranca
-from pagamentos.pedidos_por_status import PedidoAntigo, PedidosPorStatus, Posicao
-from pagamentos.porta import Gateway, SituacaoCobranca
+from pagamentos.pedidos_por_status import PedidoAtual, PedidosPorStatus, Posicao
+from pagamentos.porta import Cobranca, Gateway, SituacaoCobranca
 
 CONFERENCIA = "conferir_cobrancas"
 EM_ANDAMENTO = ("RECEBIDO", "RESERVADO", "COMPENSANDO")
 """Asked about for as long as they stay so."""
 DESFEITOS = ("FALHOU_SEM_RESERVA", "FALHOU_COMPENSADO")
 """Asked about for a while after they end: they are for ever, and a charge is late by hours at most."""
-ESPERADOS = frozenset({"CONFIRMADO", "REQUER_INTERVENCAO_HUMANA", "ENCERRADO_MANUALMENTE"})
+ESPERA = "REQUER_INTERVENCAO_HUMANA"
+"""A person was sent a message when the order came to it, and is sent another when that one is about to expire."""
+ESPERADOS = frozenset({"CONFIRMADO", ESPERA, "ENCERRADO_MANUALMENTE"})
 """Where a charge belongs, or where a person knows of it already."""
+SEM_COBRANCA = frozenset({SituacaoCobranca.ESTORNADA, SituacaoCobranca.RECUSADA})
+"""The gateway's verdicts that leave nothing to refund and no token to close."""
 
 INICIO_DOS_TEMPOS = "0000"
-VALIDADE_AVISO_S = 14 * 24 * 3600
-"""A message lives as long in the queue: an order still wrong by then is told again."""
+AVISO = "pessoa#"
+VALIDADE_AVISO_S = 90 * 24 * 3600
+"""How long a notice waits to be repeated, should the check itself be stopped: as long as an execution's name."""
 
 
 class ConferenciaDeCobrancas:
@@ -42,7 +48,7 @@ class ConferenciaDeCobrancas:
     fila : FilaHumana
     memoria : RepositorioConferencias
         Cursor and the orders people were told about.
-    limite_s, janela_s : int
+    limite_s, janela_s, reaviso_s : int
         See :class:`pagamentos.configuracao.ConfiguracaoConferenciaCobrancas`.
     relogio : Callable[[], datetime]
         Current instant, aware.
@@ -56,6 +62,7 @@ class ConferenciaDeCobrancas:
         memoria: RepositorioConferencias,
         limite_s: int,
         janela_s: int,
+        reaviso_s: int,
         relogio: Callable[[], datetime] = agora,
     ) -> None:
         self._pedidos = pedidos
@@ -64,11 +71,13 @@ class ConferenciaDeCobrancas:
         self._memoria = memoria
         self._limite_s = limite_s
         self._janela_s = janela_s
+        self._reaviso_s = reaviso_s
         self._relogio = relogio
         self.contagem: Counter[str] = Counter()
 
     def executar(self, maximo_consultas: int, novo_prazo: Callable[[], Prazo], ha_tempo: Callable[[], bool]) -> bool:
-        """Check orders until all were walked, ``maximo_consultas`` were made, time ended or the gateway is out.
+        """Repeat old notices, then check orders, until all were walked, ``maximo_consultas`` were made, time ended or
+        the gateway is out.
 
         Parameters
         ----------
@@ -85,18 +94,33 @@ class ConferenciaDeCobrancas:
             Whether every order was walked (the next run starts over).
         """
         agora_ = self._relogio()
-        ate = para_iso(agora_ - timedelta(seconds=self._limite_s))
-        recente = para_iso(agora_ - timedelta(seconds=self._janela_s))
-        trechos = [*((s, INICIO_DOS_TEMPOS) for s in EM_ANDAMENTO), *((s, recente) for s in DESFEITOS)]
+        parado, recente, esperando = (
+            para_iso(agora_ - timedelta(seconds=s)) for s in (self._limite_s, self._janela_s, self._reaviso_s)
+        )
+
+        def cabe() -> bool:
+            return self.contagem["CobrancasConferidas"] < maximo_consultas and ha_tempo()
+
+        # No cursor: a notice that was repeated, or is not needed any more, is old no longer.
+        for avisos in self._memoria.avisos_antigos(AVISO, self._reaviso_s):
+            for pedido_id in [aviso.removeprefix(AVISO) for aviso in avisos]:
+                if not cabe() or not self._conferir(pedido_id, parado, novo_prazo(), repetir=True):
+                    return False
+        trechos = [
+            *((s, INICIO_DOS_TEMPOS, parado) for s in EM_ANDAMENTO),
+            *((s, recente, parado) for s in DESFEITOS),
+            (ESPERA, INICIO_DOS_TEMPOS, esperando),
+        ]
         comeco, posicao = self._onde_parou()
-        for status, desde in trechos[[s for s, _ in trechos].index(comeco) :]:
+        for status, desde, ate in trechos[[s for s, _, _ in trechos].index(comeco) :]:
             depois_de = _a_partir_de(posicao, desde)
             posicao = None
             while True:
                 pagina, seguinte = self._pedidos.pagina(status, desde, ate, depois_de)
                 for pedido in pagina:
-                    cabe = self.contagem["CobrancasConferidas"] < maximo_consultas and ha_tempo()
-                    if not cabe or not self._conferir(pedido, ate, novo_prazo()):
+                    # Who was told of is a notice's to repeat, and costs no question here.
+                    lembrado = status == ESPERA and self._memoria.avisado(AVISO + pedido.pedido_id)
+                    if not cabe() or not (lembrado or self._conferir(pedido.pedido_id, ate, novo_prazo())):
                         self._gravar(status, depois_de)
                         return False
                     depois_de = pedido.posicao
@@ -107,11 +131,14 @@ class ConferenciaDeCobrancas:
         self._memoria.gravar_cursor(CONFERENCIA, None)
         return True
 
-    def _conferir(self, pedido: PedidoAntigo, ate: str, prazo: Prazo) -> bool:
-        """Check one order. False if the gateway is out of reach: the next run starts with this one."""
-        identificar(pedido.pedido_id)
+    def _conferir(self, pedido_id: str, ate: str, prazo: Prazo, *, repetir: bool = False) -> bool:
+        """Check one order, or one of which people were told long ago (``repetir``). False if the gateway is out of
+        reach: the next run starts with this one."""
+        identificar(pedido_id)
+        cobranca: Cobranca | None = None
+        em_duvida = False
         try:
-            cobranca = self._gateway.consultar(token_cobranca(pedido.pedido_id), prazo)
+            cobranca = self._gateway.consultar(token_cobranca(pedido_id), prazo)
         except GatewayIndisponivelError as erro:
             self.contagem["ConferenciasInterrompidas"] += 1
             logger.warning("gateway out of reach, check stopped", extra={"motivo": erro.detalhes.get("motivo")})
@@ -119,28 +146,39 @@ class ConferenciaDeCobrancas:
         except RespostaInesperadaGatewayError:
             self.contagem["ConferenciasComFalha"] += 1
             logger.exception("charge not checked")
-            cobranca = None
+            em_duvida = repetir  # what people were told of stays theirs until it is seen to be undone
         self.contagem["CobrancasConferidas"] += 1
-        if cobranca is not None and cobranca.situacao is SituacaoCobranca.APROVADA:
-            self._avisar(pedido.pedido_id, ate)
-        return True
+        pedido = self._pedidos.atual(pedido_id)
+        cobrada = em_duvida or (cobranca is not None and cobranca.situacao is SituacaoCobranca.APROVADA)
+        if pedido.status != ESPERA and (pedido.status in ESPERADOS or not cobrada):
+            if repetir:
+                self._memoria.registrar_aviso(AVISO + pedido_id, 0)
+        elif (repetir and pedido.status == ESPERA) or pedido.atualizado_em <= ate:
+            self._avisar(pedido_id, pedido, cobranca, repetir)
+        return True  # an order that moved since the index was read has somebody at work
 
-    def _avisar(self, pedido_id: str, ate: str) -> None:
-        status, atualizado_em = self._pedidos.status_atual(pedido_id)
-        if status in ESPERADOS or atualizado_em > ate:
-            return  # it has moved since the index was read: whoever moved it is at work
-        coisa = f"cobranca-orfa#{pedido_id}"
-        if self._memoria.avisado(coisa):
+    def _avisar(self, pedido_id: str, pedido: PedidoAtual, cobranca: Cobranca | None, repetir: bool) -> None:
+        aviso = AVISO + pedido_id
+        if not repetir and self._memoria.avisado(aviso):
             return
         # Message first: dying in between repeats a message, which is harmless, instead of losing one.
-        self._fila.avisar_cobranca_orfa(pedido_id, status or "AUSENTE")
-        self._memoria.registrar_aviso(coisa, VALIDADE_AVISO_S)
-        self.contagem["CobrancasOrfas"] += 1
-        logger.error("orphan charge sent to a person", extra={"status": status})
+        if pedido.status == ESPERA:
+            nada_a_estornar = cobranca is not None and cobranca.situacao in SEM_COBRANCA
+            pendentes = ESPELHO[1:] if nada_a_estornar else ESPELHO
+            self._fila.lembrar_espera(pedido_id, pedido.atualizado_em, pedido.erro, pendentes)
+        else:
+            self._fila.avisar_cobranca_orfa(pedido_id, pedido.status or "AUSENTE")
+        self._memoria.registrar_aviso(aviso, VALIDADE_AVISO_S)
+        if repetir or pedido.status == ESPERA:
+            self.contagem["AvisosRepetidos"] += 1
+            logger.warning("order still waits, sent to a person again", extra={"status": pedido.status})
+        else:
+            self.contagem["CobrancasOrfas"] += 1
+            logger.error("orphan charge sent to a person", extra={"status": pedido.status})
 
     def _onde_parou(self) -> tuple[str, Posicao | None]:
         cursor = self._memoria.cursor(CONFERENCIA)
-        if cursor is None or cursor["status"] not in (*EM_ANDAMENTO, *DESFEITOS):
+        if cursor is None or cursor["status"] not in (*EM_ANDAMENTO, *DESFEITOS, ESPERA):
             return EM_ANDAMENTO[0], None
         return cursor["status"], cursor["depoisDe"]
 

@@ -1,4 +1,5 @@
-"""Scheduled: finds orders that are not CONFIRMADO and hold an approved charge, and puts each in a person's hands."""
+"""Scheduled: finds orders that are not CONFIRMADO and hold an approved charge, puts each in a person's hands, and sends
+people's messages again before they expire."""
 
 from typing import Any
 
@@ -31,7 +32,7 @@ def _gateway() -> Gateway:
 def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     """Check charges from where the last run stopped, as far as this run goes.
 
-    Duplicate: an order is told once (two runs at the same instant may tell it twice, with the same body). Undo before
+    Duplicate: an order is told once in ``reaviso_s`` (two runs at the same instant may tell it twice). Undo before
     do, and do after undo: the charge that lands after its refund is refused by the gateway; one that lands where no
     refund was tried is what this finds.
 
@@ -45,8 +46,8 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     -------
     dict
         ``{"completa": bool, "contagem": {metric: how many}}``; the metrics are the ones published:
-        CobrancasConferidas, CobrancasOrfas, ConferenciasInterrompidas (the gateway was out of reach),
-        ConferenciasComFalha (an answer outside the contract).
+        CobrancasConferidas, CobrancasOrfas, AvisosRepetidos (messages sent again), ConferenciasInterrompidas (the
+        gateway was out of reach), ConferenciasComFalha (an answer outside the contract).
     """
     configuracao = _configuracao()
     conferencia = ConferenciaDeCobrancas(
@@ -56,6 +57,7 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
         RepositorioConferencias(aws.dynamodb(), configuracao.tabela_conferencias),
         configuracao.limite_cobranca_s,
         configuracao.janela_cobranca_s,
+        configuracao.reaviso_s,
     )
 
     def ha_tempo() -> bool:

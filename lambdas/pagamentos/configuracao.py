@@ -10,6 +10,8 @@ from comum.configuracao import Configuracao
 MARGEM_S = 1.5
 # How much longer than the longest call a probe of the circuit breaker is waited for, in seconds.
 FOLGA_SONDA_S = 2
+# https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
+RETENCAO_MAXIMA_SQS_S = 14 * 24 * 3600
 
 
 class ConfiguracaoPagamentos(Configuracao):
@@ -49,8 +51,9 @@ class ConfiguracaoConferenciaCobrancas(ConfiguracaoPagamentos):
 
     ``limite_cobranca_s`` is the age, in seconds, from which an order that is not CONFIRMADO should hold no charge:
     above the longest saga. ``janela_cobranca_s`` is how long after its end a failed order is still asked about, above
-    the 24 h in which the gateway may repeat an answer. ``maximo_consultas`` bounds one run, in questions to the
-    gateway.
+    the 24 h in which the gateway may repeat an answer. ``reaviso_s`` is how long after a message people are sent
+    another one about the same order, in seconds: less than the queue keeps it. ``maximo_consultas`` bounds one run, in
+    questions to the gateway.
     """
 
     tabela_pedidos: str
@@ -59,6 +62,7 @@ class ConfiguracaoConferenciaCobrancas(ConfiguracaoPagamentos):
     arn_maquina_saga: str = Field(pattern=r"^arn:[^:]+:states:[^:]*:[^:]*:stateMachine:[^:]+$")
     limite_cobranca_s: int = Field(ge=0)
     janela_cobranca_s: int = Field(gt=0)
+    reaviso_s: int = Field(gt=0, lt=RETENCAO_MAXIMA_SQS_S)
     maximo_consultas: int = Field(ge=1)
 
     @model_validator(mode="after")

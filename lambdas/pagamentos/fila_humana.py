@@ -1,5 +1,6 @@
 """The queue ``cesta-compensacao-falhou``, which people read: the same message the saga sends."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from comum.contrato import json_canonico
@@ -8,6 +9,9 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 ERRO = "CobrancaOrfa"
+ERRO_ESPERA = "EsperaSemDecisao"
+ESPELHO = ("EstornarPagamento", "LiberarEstoque")
+"""Compensations in the order in which they are done."""
 
 
 class FilaHumana:
@@ -30,6 +34,27 @@ class FilaHumana:
     def avisar_cobranca_orfa(self, pedido_id: str, status: str) -> None:
         """Ask for the refund of an order that holds an approved charge and is ``status``."""
         erro = {"Error": ERRO, "Cause": f"o gateway tem a cobrança aprovada e o pedido está {status}"}
+        self._avisar(pedido_id, erro, erro, ESPELHO)
+
+    def lembrar_espera(self, pedido_id: str, desde: str, erro: str, pendentes: Sequence[str]) -> None:
+        """Say again that an order waits for a person.
+
+        Parameters
+        ----------
+        pedido_id : str
+        desde : str
+            ISO instant since which it waits.
+        erro : str
+            Name of the failure recorded on the order; empty when there is none.
+        pendentes : Sequence[str]
+            Compensations that may be missing, in mirror order.
+        """
+        espera = {"Error": ERRO_ESPERA, "Cause": f"o pedido espera uma pessoa desde {desde}"}
+        self._avisar(pedido_id, {"Error": erro, "Cause": ""} if erro else espera, espera, pendentes)
+
+    def _avisar(
+        self, pedido_id: str, original: dict[str, str], da_compensacao: dict[str, str], pendentes: Sequence[str]
+    ) -> None:
         self._sqs.send_message(
             QueueUrl=self._url,
             MessageBody=json_canonico(
@@ -37,10 +62,10 @@ class FilaHumana:
                     "pedidoId": pedido_id,
                     "executionArn": f"{self._arn_execucao}:{pedido_id}",
                     "passo": "conferir_cobrancas",
-                    "passoCompensacao": "EstornarPagamento",
-                    "erroOriginal": erro,
-                    "erroDaCompensacao": erro,
-                    "compensacoesPendentes": ["EstornarPagamento", "LiberarEstoque"],
+                    "passoCompensacao": pendentes[0],
+                    "erroOriginal": original,
+                    "erroDaCompensacao": da_compensacao,
+                    "compensacoesPendentes": list(pendentes),
                 }
             ),
         )

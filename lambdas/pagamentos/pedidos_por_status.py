@@ -3,6 +3,7 @@
 The gateway's contract lists no charges, so who looks for orphan ones walks the orders instead.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,15 @@ class PedidoAntigo:
 
     pedido_id: str
     posicao: Posicao
+
+
+@dataclass(frozen=True, slots=True)
+class PedidoAtual:
+    """An order as the table has it; ``erro`` is the name of the failure, empty when there is none."""
+
+    status: str
+    atualizado_em: str
+    erro: str
 
 
 class PedidosPorStatus:
@@ -67,16 +77,21 @@ class PedidosPorStatus:
         ultima = resposta.get("LastEvaluatedKey")
         return pedidos, None if not ultima else {campo: str(valor["S"]) for campo, valor in ultima.items()}
 
-    def status_atual(self, pedido_id: str) -> tuple[str, str]:
-        """(status, atualizadoEm) from the table itself, read consistently; empty texts when there is no order."""
+    def atual(self, pedido_id: str) -> PedidoAtual:
+        """The order from the table itself, read consistently; empty texts when there is none."""
         item = self._dynamodb.get_item(
             TableName=self._tabela,
             Key={"pedidoId": {"S": pedido_id}},
             ConsistentRead=True,
-            ProjectionExpression="#status, atualizadoEm",
+            ProjectionExpression="#status, atualizadoEm, motivo.erro",
             ExpressionAttributeNames={"#status": "status"},
         ).get("Item", {})
-        return str(item.get("status", {}).get("S", "")), str(item.get("atualizadoEm", {}).get("S", ""))
+        motivo = item.get("motivo", {}).get("M", {})
+        return PedidoAtual(_texto(item, "status"), _texto(item, "atualizadoEm"), _texto(motivo, "erro"))
+
+
+def _texto(item: Mapping[str, Any], campo: str) -> str:
+    return str(item.get(campo, {}).get("S", ""))
 
 
 def _tipada(posicao: Posicao) -> dict[str, Any]:

@@ -3,8 +3,8 @@ table).
 
 Item: ``pedidoId`` (S, hash), ``status``, ``sku``, ``quantidade`` (units), ``valorCentavos``, ``criadoEm``,
 ``atualizadoEm``, ``historico`` (list of {status, em, passo}), ``motivo`` ({erro, causa}) on failure. Never the card's
-token. An order that a person ended carries ``encerramento`` ({motivo, por, estoque, em}); one whose units were decided on
-later keeps the first decision in ``encerramentoAdiado``.
+token. An order that a person ended carries ``encerramento`` ({motivo, por, estoque, em}); one whose units were decided
+on later keeps the first decision in ``encerramentoAdiado``.
 """
 
 from dataclasses import dataclass

@@ -44,7 +44,7 @@ variables {
     pedidos = { nome = "cesta-pedidos", arn = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-pedidos" }
   }
   stream_pedidos   = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-pedidos/stream/2026-01-01T00:00:00.000"
-  fila_humana      = { url = "https://sqs/cesta-compensacao-falhou", arn = "arn:aws:sqs:sa-east-1:123456789012:cesta-compensacao-falhou" }
+  fila_humana      = { url = "https://sqs/cesta-compensacao-falhou", arn = "arn:aws:sqs:sa-east-1:123456789012:cesta-compensacao-falhou", retencao_s = 1209600 }
   arn_maquina_saga = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido"
   gateway = {
     url               = "https://gateway.example.com"
@@ -58,7 +58,7 @@ variables {
     arn_tabela = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-disjuntor"
   }
   reservas                  = { intervalo_min = 5, limite_s = 900, maximo_itens = 5000 }
-  cobrancas                 = { intervalo_min = 15, limite_s = 1800, janela_s = 259200, maximo_consultas = 200 }
+  cobrancas                 = { intervalo_min = 15, limite_s = 1800, janela_s = 259200, reaviso_s = 1123200, maximo_consultas = 200 }
   habilitar_agenda          = true
   alarme_conferencia_parada = true
 }
@@ -174,7 +174,7 @@ run "limites_curtos" {
 
   variables {
     reservas  = { intervalo_min = 7, limite_s = 60, maximo_itens = 0 }
-    cobrancas = { intervalo_min = 7, limite_s = 600, janela_s = 3600, maximo_consultas = 0 }
+    cobrancas = { intervalo_min = 7, limite_s = 600, janela_s = 3600, reaviso_s = 1209600, maximo_consultas = 0 }
   }
 
   expect_failures = [var.reservas, var.cobrancas]

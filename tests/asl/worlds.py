@@ -231,6 +231,7 @@ def real_world() -> Iterator[World]:
         "MAXIMO_ITENS_CONFERIDOS": "100000",
         "LIMITE_COBRANCA_S": "0",
         "JANELA_COBRANCA_S": "86400",
+        "REAVISO_S": "1123200",
         "MAXIMO_CONSULTAS": "100000",
         "TABELA_GATEWAY": "cesta-gateway-simulado",
         "PARAMETRO_CHAVE_GATEWAY": GATEWAY_KEY_PARAMETER,

@@ -43,7 +43,7 @@ def esquecer(b, *pedidos, sku="") -> None:
 
     def apagar() -> None:
         for pedido_id in pedidos:
-            for nome in (f"avistada#{sku}#{pedido_id}", f"avisado#cobranca-orfa#{pedido_id}"):
+            for nome in (f"avistada#{sku}#{pedido_id}", f"avisado#pessoa#{pedido_id}"):
                 cliente.delete_item(TableName=b.alvo.saida("tabela_conferencias"), Key={"nome": {"S": nome}})
 
     b.ao_limpar("memória das conferências", apagar)
@@ -119,6 +119,7 @@ def conferir_reservas(b) -> Desfecho:
 @sonda("ConferirCobrancas", "dynamodb:Query")
 @sonda("ConferirCobrancas", "dynamodb:GetItem", recurso="cesta-pedidos")
 @sonda("ConferirCobrancas", "dynamodb:GetItem", recurso="cesta-conferencias")
+@sonda("ConferirCobrancas", "dynamodb:Scan")
 @sonda("ConferirCobrancas", "dynamodb:PutItem")
 def conferir_cobrancas(b) -> Desfecho:
     sku = b.criar_estoque()

@@ -154,4 +154,4 @@ def test_a_person_undoes_what_the_check_found(bancada, alvo, status):
 
 def aviso(pedido_id):
     """Where the check remembers that people were told."""
-    return f"avisado#cobranca-orfa#{pedido_id}"
+    return f"avisado#pessoa#{pedido_id}"

@@ -138,3 +138,10 @@ def test_every_business_alarm_reads_a_metric_that_the_code_counts(estado: Estado
 
     assert {"OrfasLiberadas", "ReservasPresas", "CobrancasOrfas"} <= lidas
     assert lidas - metricas_contadas() == set()
+
+
+def test_people_are_told_again_before_a_message_expires(estado: Estado) -> None:
+    ambiente = estado.funcoes()["cesta-conferir-cobrancas"]["environment"][0]["variables"]
+    [fila] = [f for f in estado.do_tipo("aws_sqs_queue").values() if f["name"] == "cesta-compensacao-falhou"]
+
+    assert fila["message_retention_seconds"] - int(ambiente["REAVISO_S"]) == 24 * 3600

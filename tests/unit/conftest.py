@@ -131,6 +131,7 @@ class Sistema:
             "MAXIMO_ITENS_CONFERIDOS": "1000",
             "LIMITE_COBRANCA_S": "1800",
             "JANELA_COBRANCA_S": "259200",
+            "REAVISO_S": "1123200",
             "MAXIMO_CONSULTAS": "200",
             "TABELA_GATEWAY": "cesta-gateway-simulado",
             "ARN_MAQUINA_SAGA": self.arn_maquina,

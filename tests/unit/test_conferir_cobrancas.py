@@ -11,8 +11,9 @@ import pytest
 from comum.http_saida import Prazo
 from comum.processo import esquecer
 from comum.relogio import agora, para_iso
+from operacao.intervencao_fila import Corpo
 from pagamentos import conferencia, conferir_cobrancas, fabrica, pedidos_por_status
-from pagamentos.conferencia import DESFEITOS, EM_ANDAMENTO, ESPERADOS
+from pagamentos.conferencia import DESFEITOS, EM_ANDAMENTO, ESPERA, ESPERADOS
 from pagamentos.erros import GatewayIndisponivelError, RespostaInesperadaGatewayError
 from pagamentos.fila_humana import FilaHumana
 from pagamentos.porta import Cobranca, SituacaoCobranca
@@ -153,16 +154,6 @@ def test_an_order_that_moves_while_the_gateway_is_asked_is_left(
     assert mensagens(sistema) == []
 
 
-def test_a_person_is_told_again_when_the_message_would_have_expired(
-    sistema: Any, gateway: GatewayFalso, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    por_pedido(sistema, "P1", "RESERVADO")
-    gateway.cobrancas["P1"] = SituacaoCobranca.APROVADA
-    monkeypatch.setattr(conferencia, "VALIDADE_AVISO_S", 0)
-    conferir(), conferir()
-    assert len(mensagens(sistema)) == 2
-
-
 def test_dying_between_message_and_mark_repeats_the_message(
     sistema: Any, gateway: GatewayFalso, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +171,194 @@ def test_dying_between_message_and_mark_repeats_the_message(
     conferir(), conferir()
     primeira, segunda = mensagens(sistema)
     assert primeira == segunda
+
+
+# --- before a message expires ------------------------------------------------------------------------------------
+
+REAVISO = timedelta(days=13)
+SEGUNDO = timedelta(seconds=1)
+UM_MINUTO = timedelta(minutes=1)
+
+
+@pytest.fixture
+def avancar(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
+    """Let this much time pass, for the check and for its memory."""
+    passado = timedelta(0)
+    for classe in (conferencia.ConferenciaDeCobrancas, conferencia.RepositorioConferencias):
+        *outros, _ = classe.__init__.__defaults__ or ()
+        monkeypatch.setattr(classe.__init__, "__defaults__", (*outros, lambda: agora() + passado))
+
+    def passar(quanto: timedelta) -> None:
+        nonlocal passado
+        passado += quanto
+
+    return passar
+
+
+def recolher(sistema: Any) -> list[dict[str, Any]]:
+    """The messages there are, which then are no more: they expired."""
+    recebidas = sistema.sqs.receive_message(QueueUrl=sistema.url_fila_humana, MaxNumberOfMessages=10)
+    for mensagem in recebidas.get("Messages", []):
+        sistema.sqs.delete_message(QueueUrl=sistema.url_fila_humana, ReceiptHandle=mensagem["ReceiptHandle"])
+    return [json.loads(mensagem["Body"]) for mensagem in recebidas.get("Messages", [])]
+
+
+@pytest.mark.parametrize("status", [*EM_ANDAMENTO, *DESFEITOS])
+def test_a_charge_nobody_refunds_is_told_again_for_ever_once_in_a_window(
+    sistema: Any, gateway: GatewayFalso, avancar: Callable[[timedelta], None], status: str
+) -> None:
+    """A failed order too, which by then the walk has long left behind."""
+    por_pedido(sistema, "P1", status)
+    gateway.cobrancas["P1"] = SituacaoCobranca.APROVADA
+    assert conferir()["contagem"]["CobrancasOrfas"] == 1
+    [primeira] = recolher(sistema)
+    for _ in range(3):
+        avancar(REAVISO - UM_MINUTO)
+        conferir()
+        assert recolher(sistema) == []
+        avancar(UM_MINUTO)
+        assert conferir()["contagem"]["AvisosRepetidos"] == 1
+        assert recolher(sistema) == [primeira]
+        conferir()
+        assert recolher(sistema) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "situacao"),
+    [("FALHOU_COMPENSADO", SituacaoCobranca.ESTORNADA), ("CONFIRMADO", SituacaoCobranca.APROVADA)],
+)
+def test_what_was_resolved_is_not_told_again_nor_asked_about_for_ever(
+    sistema: Any,
+    gateway: GatewayFalso,
+    avancar: Callable[[timedelta], None],
+    status: str,
+    situacao: SituacaoCobranca,
+) -> None:
+    por_pedido(sistema, "P1", "FALHOU_COMPENSADO")
+    gateway.cobrancas["P1"] = SituacaoCobranca.APROVADA
+    conferir()
+    recolher(sistema)
+    por_pedido(sistema, "P1", status)
+    gateway.cobrancas["P1"] = situacao
+    avancar(REAVISO)
+    conferir()
+    perguntas = len(gateway.perguntas)
+    conferir()
+    assert recolher(sistema) == []
+    assert len(gateway.perguntas) == perguntas
+
+
+def test_a_notice_the_gateway_cannot_be_asked_about_is_repeated(
+    sistema: Any, gateway: GatewayFalso, avancar: Callable[[timedelta], None]
+) -> None:
+    por_pedido(sistema, "P1", "FALHOU_COMPENSADO")
+    gateway.cobrancas["P1"] = SituacaoCobranca.APROVADA
+    conferir()
+    avancar(REAVISO)
+    gateway.cobrancas["P1"] = GatewayIndisponivelError
+    assert conferir() == {"completa": False, "contagem": {"ConferenciasInterrompidas": 1}}
+    assert len(recolher(sistema)) == 1
+    gateway.cobrancas["P1"] = RespostaInesperadaGatewayError
+    assert conferir()["contagem"]["AvisosRepetidos"] == 1
+    assert len(recolher(sistema)) == 1
+
+
+@pytest.mark.parametrize(
+    ("situacao", "pendentes"),
+    [
+        (SituacaoCobranca.APROVADA, ["EstornarPagamento", "LiberarEstoque"]),
+        (SituacaoCobranca.EM_ANDAMENTO, ["EstornarPagamento", "LiberarEstoque"]),
+        (RespostaInesperadaGatewayError, ["EstornarPagamento", "LiberarEstoque"]),
+        (None, ["EstornarPagamento", "LiberarEstoque"]),
+        (SituacaoCobranca.ESTORNADA, ["LiberarEstoque"]),
+        (SituacaoCobranca.RECUSADA, ["LiberarEstoque"]),
+    ],
+)
+def test_an_order_that_waits_for_a_person_is_told_again_before_the_saga_s_message_expires(
+    sistema: Any, gateway: GatewayFalso, avancar: Callable[[timedelta], None], situacao: Any, pendentes: list[str]
+) -> None:
+    esperando = para_iso(agora())
+    motivo = {"M": {"erro": {"S": "CartaoRecusadoError"}, "causa": {"S": "x"}}}
+    sistema.por_pedido("P1", ESPERA, atualizadoEm={"S": esperando}, motivo=motivo)
+    if situacao is not None:
+        gateway.cobrancas["P1"] = situacao
+    avancar(REAVISO - UM_MINUTO)
+    conferir()
+    assert (recolher(sistema), gateway.perguntas) == ([], [])
+    for _ in range(3):
+        avancar(UM_MINUTO)
+        assert conferir()["contagem"]["AvisosRepetidos"] == 1
+        [mensagem] = recolher(sistema)
+        lida = Corpo.model_validate(mensagem)
+        assert (lida.pedidoId, list(lida.compensacoesPendentes)) == ("P1", pendentes)
+        assert (lida.passo, lida.passoCompensacao) == ("conferir_cobrancas", pendentes[0])
+        assert str(lida.erroOriginal) == "CartaoRecusadoError"
+        assert str(lida.erroDaCompensacao) == f"EsperaSemDecisao: o pedido espera uma pessoa desde {esperando}"
+        assert len(mensagem) == 7
+        avancar(REAVISO - UM_MINUTO)
+        perguntas = len(gateway.perguntas)
+        assert conferir() == {"completa": True, "contagem": {}}, "once in a window, and without asking"
+        assert (recolher(sistema), len(gateway.perguntas)) == ([], perguntas)
+
+
+def test_an_order_taken_by_a_person_after_a_notice_is_told_again_when_the_notice_is_old(
+    sistema: Any, gateway: GatewayFalso, avancar: Callable[[timedelta], None]
+) -> None:
+    por_pedido(sistema, "P1", "RESERVADO")
+    gateway.cobrancas["P1"] = SituacaoCobranca.APROVADA
+    conferir()
+    recolher(sistema)
+    avancar(REAVISO)
+    sistema.por_pedido("P1", ESPERA, atualizadoEm={"S": para_iso(agora() + REAVISO - UM_MINUTO)})
+    conferir()
+    [mensagem] = recolher(sistema)
+    assert mensagem["erroDaCompensacao"]["Error"] == "EsperaSemDecisao"
+
+
+@pytest.mark.parametrize("maximo", [1, 2, 5])
+def test_repeating_is_bounded_paged_and_goes_on_where_it_stopped(
+    sistema: Any,
+    gateway: GatewayFalso,
+    avancar: Callable[[timedelta], None],
+    monkeypatch: pytest.MonkeyPatch,
+    maximo: int,
+) -> None:
+    monkeypatch.setattr(pedidos_por_status, "PAGINA", 2)
+    nomes = [f"P{n}" for n in range(8)]
+    for nome in nomes:
+        por_pedido(sistema, nome, "FALHOU_COMPENSADO" if nome < "P4" else ESPERA)
+        gateway.cobrancas[nome] = SituacaoCobranca.APROVADA
+    conferir()
+    recolher(sistema)
+    monkeypatch.setenv("MAXIMO_CONSULTAS", str(maximo))
+    esquecer()
+    avancar(REAVISO)
+    for _ in range(2):
+        gateway.perguntas.clear()
+        rodadas = []
+        while not rodadas or not rodadas[-1]["completa"]:
+            rodadas.append(conferir())
+        assert sorted(gateway.perguntas) == nomes
+        assert all(rodada["contagem"].get("CobrancasConferidas", 0) <= maximo for rodada in rodadas)
+        assert sum(rodada["contagem"].get("AvisosRepetidos", 0) for rodada in rodadas) == len(nomes)
+        avancar(REAVISO)
+
+
+def test_dying_between_a_repeated_message_and_its_mark_sends_it_once_more(
+    sistema: Any, gateway: GatewayFalso, avancar: Callable[[timedelta], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    por_pedido(sistema, "P1", ESPERA, REAVISO + SEGUNDO)
+    marcar = conferencia.RepositorioConferencias.registrar_aviso
+
+    def morrer(self: Any, coisa: str, validade_s: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(conferencia.RepositorioConferencias, "registrar_aviso", morrer)
+    with pytest.raises(KeyboardInterrupt):
+        conferir()
+    monkeypatch.setattr(conferencia.RepositorioConferencias, "registrar_aviso", marcar)
+    conferir(), conferir()
+    assert len(recolher(sistema)) == 2
 
 
 # --- bounds and outages ------------------------------------------------------------------------------------------

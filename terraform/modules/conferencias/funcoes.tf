@@ -112,6 +112,7 @@ module "conferir_cobrancas" {
     TIMEOUT_TOTAL_GATEWAY_S     = tostring(var.gateway.timeout_total_s)
     LIMITE_COBRANCA_S           = tostring(var.cobrancas.limite_s)
     JANELA_COBRANCA_S           = tostring(var.cobrancas.janela_s)
+    REAVISO_S                   = tostring(var.cobrancas.reaviso_s)
     MAXIMO_CONSULTAS            = tostring(var.cobrancas.maximo_consultas)
   })
 
@@ -123,6 +124,7 @@ module "conferir_cobrancas" {
       acoes    = ["dynamodb:GetItem", "dynamodb:PutItem"]
       recursos = [aws_dynamodb_table.conferencias.arn]
     },
+    { sid = "PercorrerAvisos", acoes = ["dynamodb:Scan"], recursos = [aws_dynamodb_table.conferencias.arn] },
     { sid = "AvisarPessoa", acoes = ["sqs:SendMessage"], recursos = [var.fila_humana.arn] },
     { sid = "LembrarCircuitos", acoes = ["dynamodb:GetItem", "dynamodb:UpdateItem"], recursos = [var.disjuntor.arn_tabela] },
     { sid = "LerChaveDoGateway", acoes = ["ssm:GetParameter"], recursos = [var.gateway.arn_parametro] },

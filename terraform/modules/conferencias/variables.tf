@@ -42,8 +42,8 @@ variable "stream_pedidos" {
 }
 
 variable "fila_humana" {
-  description = "The queue people read: URL and ARN."
-  type        = object({ url = string, arn = string })
+  description = "The queue people read: URL, ARN, and for how long (s) it keeps a message."
+  type        = object({ url = string, arn = string, retencao_s = number })
 }
 
 variable "arn_maquina_saga" {
@@ -98,12 +98,14 @@ variable "reservas" {
 variable "cobrancas" {
   description = <<-EOT
     The check of charges: minutes between runs; seconds from which an order that is not confirmed should hold no charge;
-    seconds a failed order is still asked about; questions to the gateway in one run.
+    seconds a failed order is still asked about; seconds from a message to the next about the same order; questions to
+    the gateway in one run.
   EOT
   type = object({
     intervalo_min    = number
     limite_s         = number
     janela_s         = number
+    reaviso_s        = number
     maximo_consultas = number
   })
 
@@ -118,6 +120,10 @@ variable "cobrancas" {
   validation {
     condition     = var.cobrancas.janela_s >= 90000
     error_message = "cobrancas.janela_s is at least 90000 (25 h): the gateway repeats an answer for 24 h."
+  }
+  validation {
+    condition     = var.cobrancas.reaviso_s >= 3600 && var.cobrancas.reaviso_s <= var.fila_humana.retencao_s - 7200
+    error_message = "cobrancas.reaviso_s is at least 3600, and two hours (a run of the check and one that failed) below the queue's retention."
   }
   validation {
     condition     = var.cobrancas.maximo_consultas >= 1

@@ -19,13 +19,13 @@ output "nome_papel_maquina" {
 }
 
 output "filas" {
-  description = "The saga's queues: name, URL and ARN of each."
+  description = "The saga's queues: name, URL, ARN and retention (s) of each."
   value = {
     for chave, fila in {
       pedidos_criados     = aws_sqs_queue.pedidos_criados
       pedidos_criados_dlq = aws_sqs_queue.pedidos_criados_dlq
       compensacao_falhou  = aws_sqs_queue.compensacao_falhou
-    } : chave => { nome = fila.name, url = fila.url, arn = fila.arn }
+    } : chave => { nome = fila.name, url = fila.url, arn = fila.arn, retencao_s = fila.message_retention_seconds }
   }
 }
 
