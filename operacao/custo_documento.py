@@ -46,8 +46,8 @@ Counts are measured on the real handlers and state machine (`medidas/contagens.j
 the local engine, which is not Lambda's machine (`medidas/duracoes.json`). Not in it: cold starts, the gateway's price,
 and a customer's questions (`GET /pedidos/{{id}}` is a request, an invocation and a read unit). Tables hold {guardados}
 months of orders; log storage is counted uncompressed. Most of what an order logs is its execution's log, at level ALL
-with data. Alarms, dashboards and polling are of the three systems together; orders and metrics are the saga's. Not in it
-either: what the panel and the queue cost by use, and their metrics and the checks' (0.30 USD each a month).
+with data. Alarms, dashboards and polling are of the three systems together; orders and metrics are the saga's. Not in
+it either: what the panel and the queue cost by use, and their metrics and the checks' (0.30 USD each a month).
 
 The lab's design is its saga, with the same API, queue and starter around it. It is cheaper because it does less: no
 Idempotency-Key, no order recorded before the saga, no history, no index by status, no write-off. Its compensated path
