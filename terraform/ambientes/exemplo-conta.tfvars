@@ -6,6 +6,12 @@ regiao   = "sa-east-1"
 habilitar_gateway_simulado = true
 # url_gateway = "https://gateway.example.com"
 
+# Who gets an e-mail from every alarm, and who restocks the stores: a team's mailbox, that outlives people. Each address
+# confirms by the message AWS sends it; producao is refused without destinos_alertas.
+# destinos_alertas   = ["plantao@example.com"]
+# destinos_reposicao = ["estoque@example.com"]
+
+# The proofs need both, and the stand-in: docs/deploy.md. Never in producao.
 habilitar_desenho_minimo = false
 permitir_injecao_falhas  = false
 

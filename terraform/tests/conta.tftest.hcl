@@ -74,11 +74,33 @@ override_resource {
   }
 }
 
+override_resource {
+  target = module.painel.aws_sns_topic.operacao
+  values = { arn = "arn:aws:sns:sa-east-1:123456789012:ffv-lab-painel-operacao" }
+}
+
+override_resource {
+  target = module.painel.aws_sns_topic.reposicao
+  values = { arn = "arn:aws:sns:sa-east-1:123456789012:ffv-lab-alerta-reposicao-estoque" }
+}
+
+override_resource {
+  target = module.fila.aws_sns_topic.alertas
+  values = { arn = "arn:aws:sns:sa-east-1:123456789012:ffv-lab-fila-alertas" }
+}
+
+override_resource {
+  target = module.fila.aws_sns_topic_policy.alertas
+  values = { arn = "arn:aws:sns:sa-east-1:123456789012:ffv-lab-fila-alertas" }
+}
+
 variables {
-  ambiente         = "producao"
-  arquivo_artefato = "tests/dados/artefato.zip"
-  url_gateway      = "https://gateway.example.com"
-  chave_gateway    = "chave-de-teste"
+  ambiente           = "producao"
+  arquivo_artefato   = "tests/dados/artefato.zip"
+  url_gateway        = "https://gateway.example.com"
+  chave_gateway      = "chave-de-teste"
+  destinos_alertas   = ["plantao@example.com", "gerencia@example.com"]
+  destinos_reposicao = ["estoque@example.com"]
 }
 
 run "aplicar" {
@@ -87,5 +109,18 @@ run "aplicar" {
   assert {
     condition     = output.ambiente == "producao" && output.url_gateway_simulado == null && output.nome_funcao_sincrono == null
     error_message = "Production has no stand-in and no minimal design."
+  }
+
+  assert {
+    condition = nonsensitive(toset([for a in aws_sns_topic_subscription.destino : "${a.protocol} ${a.endpoint} ${a.topic_arn}"])) == toset([
+      "email plantao@example.com arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas",
+      "email gerencia@example.com arn:aws:sns:sa-east-1:123456789012:cesta-saga-alertas",
+      "email plantao@example.com arn:aws:sns:sa-east-1:123456789012:ffv-lab-painel-operacao",
+      "email gerencia@example.com arn:aws:sns:sa-east-1:123456789012:ffv-lab-painel-operacao",
+      "email plantao@example.com arn:aws:sns:sa-east-1:123456789012:ffv-lab-fila-alertas",
+      "email gerencia@example.com arn:aws:sns:sa-east-1:123456789012:ffv-lab-fila-alertas",
+      "email estoque@example.com arn:aws:sns:sa-east-1:123456789012:ffv-lab-alerta-reposicao-estoque",
+    ])
+    error_message = "Each operations topic tells each of destinos_alertas, the stores' topic destinos_reposicao, and neither the other's."
   }
 }

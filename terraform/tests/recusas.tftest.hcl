@@ -14,6 +14,7 @@ variables {
   arquivo_artefato = "tests/dados/artefato.zip"
   url_gateway      = "https://gateway.example.com"
   chave_gateway    = "chave-de-teste"
+  destinos_alertas = ["plantao@example.com"]
 }
 
 # The same variables are accepted: each refusal below is due to the ones it changes.
@@ -92,4 +93,38 @@ run "regiao_arquitetura_e_retencao" {
     retencao_logs_dias = 31
   }
   expect_failures = [var.regiao, var.arquitetura, var.retencao_logs_dias]
+}
+
+run "producao_sem_quem_avisar" {
+  command = plan
+  variables {
+    destinos_alertas = []
+  }
+  expect_failures = [var.destinos_alertas]
+}
+
+run "so_producao_precisa_de_quem_avisar" {
+  command = plan
+  variables {
+    ambiente         = "homologacao"
+    destinos_alertas = []
+  }
+}
+
+run "destinos_que_nao_sao_enderecos" {
+  command = plan
+  variables {
+    destinos_alertas   = ["https://example.com/avisos"]
+    destinos_reposicao = ["estoque@example.com, loja@example.com"]
+  }
+  expect_failures = [var.destinos_alertas, var.destinos_reposicao]
+}
+
+run "destinos_repetidos" {
+  command = plan
+  variables {
+    destinos_alertas   = ["plantao@example.com", "Plantao@example.com"]
+    destinos_reposicao = ["estoque@example.com", "estoque@example.com"]
+  }
+  expect_failures = [var.destinos_alertas, var.destinos_reposicao]
 }

@@ -232,9 +232,12 @@ run "valores_exatos" {
   assert {
     condition = jsondecode(aws_iam_role.maquina.assume_role_policy).Statement[0].Condition == {
       StringEquals = { "aws:SourceAccount" = "123456789012" }
-      ArnEquals    = { "aws:SourceArn" = "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido" }
+      ArnLike = { "aws:SourceArn" = [
+        "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido",
+        "arn:aws:states:sa-east-1:123456789012:stateMachine:cesta-saga-pedido:*",
+      ] }
     }
-    error_message = "Only this account's cesta-saga-pedido may use the role."
+    error_message = "Only this account's cesta-saga-pedido, its versions and its aliases may use the role."
   }
 
   assert {

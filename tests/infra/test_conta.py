@@ -1,5 +1,6 @@
 """A real account: what reaches it by variable, and nothing that only suits an engine on this machine."""
 
+import copy
 import json
 import re
 
@@ -96,3 +97,52 @@ def test_a_token_is_asked_of_every_order_route(ajustada: Estado, estado: Estado)
         for c in a["jwt_configuration"]
     }
     assert emissores == {("https://identidade.example.com", ("loja",))}
+
+
+DESTINOS = {"plantao@example.com", "gerencia@example.com"}
+
+
+def avisos_que_nao_chegam(estado: Estado) -> set[tuple[str, str]]:
+    """(alarm, address) of every alarm that notifies no topic with that address subscribed."""
+    assinados: dict[str, set[str]] = {}
+    for assinatura in estado.do_tipo("aws_sns_topic_subscription").values():
+        assinados.setdefault(assinatura["topic_arn"], set()).add(assinatura["endpoint"])
+    return {
+        (alarme["alarm_name"], destino)
+        for alarme in estado.do_tipo("aws_cloudwatch_metric_alarm").values()
+        for destino in DESTINOS - set().union(*(assinados.get(acao, set()) for acao in alarme["alarm_actions"] or []))
+    }
+
+
+def test_every_alarm_reaches_every_address(conta: Estado) -> None:
+    assert len(conta.do_tipo("aws_cloudwatch_metric_alarm")) > 15
+    assert avisos_que_nao_chegam(conta) == set()
+
+
+def test_each_missing_subscription_is_caught(conta: Estado) -> None:
+    assinaturas = conta.do_tipo("aws_sns_topic_subscription")
+    de_alarmes = [e for e, a in assinaturas.items() if a["endpoint"] in DESTINOS]
+
+    assert len(de_alarmes) == 6
+    for endereco in de_alarmes:
+        sem_uma = copy.deepcopy(conta.recursos)
+        del sem_uma[endereco]
+        assert avisos_que_nao_chegam(Estado(sem_uma, conta.saidas)), endereco
+
+
+def test_stores_are_told_of_restocking_and_of_no_alarm(conta: Estado) -> None:
+    assinaturas = conta.do_tipo("aws_sns_topic_subscription").values()
+
+    assert [a["topic_arn"].split(":")[-1] for a in assinaturas if a["endpoint"] == "estoque@example.com"] == [
+        "ffv-lab-alerta-reposicao-estoque"
+    ]
+
+
+def test_no_address_is_shown(conta: Estado) -> None:
+    """Not in an output, which people's tools write to a file, nor in a resource's name, which a plan prints."""
+    assert "@example.com" not in json.dumps(conta.saidas)
+    assert "@" not in "".join(conta.recursos)
+
+
+def test_nobody_is_subscribed_unasked(estado: Estado) -> None:
+    assert estado.do_tipo("aws_sns_topic_subscription") == {}

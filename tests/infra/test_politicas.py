@@ -277,10 +277,14 @@ def conferir_confianca(estado: Estado) -> None:
             if condicao.get("StringEquals", {}).get("aws:SourceAccount") != "123456789012":
                 abertos.append(papel["name"])
             # Lambda states no source: a function's role is named by the function, and only its deployer may pass it.
-            origem = condicao.get("ArnEquals", {}).get("aws:SourceArn", "")
-            if declaracao["Principal"]["Service"] != "lambda.amazonaws.com" and not re.fullmatch(
-                r"arn:aws:[^*]+", origem
-            ):
+            if declaracao["Principal"]["Service"] == "lambda.amazonaws.com":
+                continue
+            # Only the machine that has an alias may come with a qualified ARN, and with its own name before it.
+            if papel["name"] == "cesta-saga-pedido-role":
+                exata = condicao.get("ArnLike", {}).get("aws:SourceArn") == [MAQUINA, f"{MAQUINA}:*"]
+            else:
+                exata = bool(re.fullmatch(r"arn:aws:[^*]+", condicao.get("ArnEquals", {}).get("aws:SourceArn", "")))
+            if not exata:
                 abertos.append(papel["name"])
     assert abertos == []
 
@@ -482,12 +486,26 @@ def test_sagas_start_by_the_alias_alone(estado: Estado, aplicados: dict[str, Est
     assert sem_apelido.do_tipo("aws_sfn_alias") == {}
 
 
-@pytest.mark.parametrize("condicao", ["StringEquals", "ArnEquals"])
-def test_a_role_open_to_other_accounts_is_caught(estado: Estado, condicao: str) -> None:
+@pytest.mark.parametrize(
+    ("maquina", "condicao", "valor"),
+    [
+        ("cesta-saga-pedido", "StringEquals", None),
+        ("cesta-saga-pedido", "ArnLike", None),
+        ("cesta-saga-pedido", "ArnLike", {"aws:SourceArn": MAQUINA.replace("cesta-saga-pedido", "*")}),
+        ("cesta-saga-pedido", "ArnLike", {"aws:SourceArn": [MAQUINA, f"{MAQUINA}*"]}),
+        ("cesta-compensacao-manual", "StringEquals", None),
+        ("cesta-compensacao-manual", "ArnEquals", None),
+    ],
+)
+def test_a_role_open_to_other_accounts_is_caught(
+    estado: Estado, maquina: str, condicao: str, valor: dict[str, Any] | None
+) -> None:
     quebrado = Estado(copy.deepcopy(estado.recursos), estado.saidas)
-    [papel] = [p for p in quebrado.do_tipo("aws_iam_role").values() if p["name"] == "cesta-saga-pedido-role"]
+    [papel] = [p for p in quebrado.do_tipo("aws_iam_role").values() if p["name"] == f"{maquina}-role"]
     confianca = json.loads(papel["assume_role_policy"])
     del confianca["Statement"][0]["Condition"][condicao]
+    if valor:
+        confianca["Statement"][0]["Condition"][condicao] = valor
     papel["assume_role_policy"] = json.dumps(confianca)
 
     with pytest.raises(AssertionError):

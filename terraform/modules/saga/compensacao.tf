@@ -19,7 +19,8 @@ resource "aws_iam_role" "compensacao" {
       Principal = { Service = "states.amazonaws.com" }
       Condition = {
         StringEquals = { "aws:SourceAccount" = var.contexto.conta }
-        ArnEquals    = { "aws:SourceArn" = local.arn_compensacao }
+        # Exactly: it has neither versions nor aliases, so no execution of it comes with another ARN.
+        ArnEquals = { "aws:SourceArn" = local.arn_compensacao }
       }
     }]
   })

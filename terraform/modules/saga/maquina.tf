@@ -100,7 +100,11 @@ resource "aws_iam_role" "maquina" {
       Principal = { Service = "states.amazonaws.com" }
       Condition = {
         StringEquals = { "aws:SourceAccount" = var.contexto.conta }
-        ArnEquals    = { "aws:SourceArn" = local.arn_maquina }
+        # Where no documentation says which ARN an execution started by an alias comes with, both are trusted: the machine's own,
+        # and with a qualifier after ":", which is a version or an alias of it. The suffix reaches no other machine. AWS's own
+        # example trusts every machine of the account:
+        # https://docs.aws.amazon.com/step-functions/latest/dg/procedure-create-iam-role.html#prevent-cross-service-confused-deputy
+        ArnLike = { "aws:SourceArn" = [local.arn_maquina, "${local.arn_maquina}:*"] }
       }
     }]
   })
