@@ -244,6 +244,8 @@ def test_what_was_resolved_is_not_told_again_nor_asked_about_for_ever(
     conferir()
     perguntas = len(gateway.perguntas)
     conferir()
+    avancar(REAVISO)
+    conferir()
     assert recolher(sistema) == []
     assert len(gateway.perguntas) == perguntas
 
@@ -421,3 +423,15 @@ def test_a_cursor_that_left_the_window_starts_at_the_window(
     memoria.gravar_cursor("conferir_cobrancas", {"status": "FALHOU_COMPENSADO", "depoisDe": parado})
     assert conferir()["completa"] is True
     assert gateway.perguntas == doze_pedidos[8:]
+
+
+def test_the_walk_goes_on_among_the_orders_that_wait(
+    doze_pedidos: list[str], gateway: GatewayFalso, sistema: Any
+) -> None:
+    por_pedido(sistema, "Q1", ESPERA, REAVISO + UM_MINUTO)
+    por_pedido(sistema, "Q2", ESPERA, REAVISO + SEGUNDO)
+    parado = {"pedidoId": "Q1", "status": ESPERA, "atualizadoEm": para_iso(agora() - REAVISO - UM_MINUTO)}
+    memoria = conferencia.RepositorioConferencias(sistema.dynamodb, "cesta-conferencias")
+    memoria.gravar_cursor("conferir_cobrancas", {"status": ESPERA, "depoisDe": parado})
+    assert conferir()["completa"] is True
+    assert gateway.perguntas == ["Q2"]
