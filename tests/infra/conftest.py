@@ -67,7 +67,7 @@ def terraform(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
             capture_output=True,
             text=True,
             check=False,
-            timeout=280,
+            timeout=570,
         )
         if feito.returncode != 0:
             pytest.fail(f"terraform {argumentos[0]}:\n{feito.stdout[-4000:]}\n{feito.stderr[-4000:]}", pytrace=False)
