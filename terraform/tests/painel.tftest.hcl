@@ -151,6 +151,12 @@ run "valores_exatos" {
     error_message = "The mapping: batch 100, window 1 s, bisect, 3 retries, partial batch, on-failure to the queue."
   }
   assert {
+    condition = [for f in one(aws_lambda_event_source_mapping.consumidor.filter_criteria).filter : f.pattern] == [
+      jsonencode({ eventName = ["MODIFY"] })
+    ]
+    error_message = "Creations, removals and expirations never reach the function."
+  }
+  assert {
     condition     = aws_lambda_event_source_mapping.consumidor.starting_position == "TRIM_HORIZON"
     error_message = "By default nothing written while the mapping starts is missed."
   }
