@@ -50,12 +50,54 @@ def test_runtime_and_architecture_reach_every_function(conta: Estado, ajustada: 
     assert usados(ajustada) == {("python3.12", "x86_64")}
 
 
-def test_every_queue_topic_and_bucket_refuses_plain_http(conta: Estado) -> None:
-    politicas = [f["policy"] for f in conta.do_tipo("aws_sqs_queue").values()]
-    politicas += [b["policy"] for b in conta.do_tipo("aws_s3_bucket_policy").values()]
+def _recusa_http(politica: str | None, arn: str) -> bool:
+    """Whether a resource's policy denies it to everyone who comes without TLS."""
+    return any(
+        declaracao["Effect"] == "Deny"
+        and declaracao["Principal"] == "*"
+        and declaracao["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        and arn in (declaracao["Resource"], declaracao["Resource"][0])
+        for declaracao in json.loads(politica or '{"Statement": []}')["Statement"]
+    )
 
-    assert len(politicas) == len(conta.do_tipo("aws_sqs_queue")) + len(conta.do_tipo("aws_s3_bucket"))
-    assert all("aws:SecureTransport" in (politica or "") for politica in politicas)
+
+@pytest.mark.parametrize("nome", ["conta", "com_chave"])
+def test_every_queue_topic_and_bucket_refuses_plain_http(
+    conta: Estado, aplicados: dict[str, Estado], nome: str
+) -> None:
+    """Also the bucket of whole discarded records, which a deployment has by choice (com_chave makes it)."""
+    estado = {"conta": conta, **aplicados}[nome]
+    abertos = [
+        endereco
+        for endereco, fila in estado.do_tipo("aws_sqs_queue").items()
+        if not _recusa_http(fila["policy"], f"arn:aws:sqs:sa-east-1:123456789012:{fila['name']}")
+    ]
+    for tipo in ("aws_sns_topic", "aws_s3_bucket"):
+        politicas = {
+            re.sub(r"\[0\]$", "", endereco).replace(f"{tipo}_policy", tipo): valores["policy"]
+            for endereco, valores in estado.do_tipo(f"{tipo}_policy").items()
+        }
+        abertos += [
+            endereco
+            for endereco, valores in estado.do_tipo(tipo).items()
+            if not _recusa_http(politicas.get(re.sub(r"\[0\]$", "", endereco)), valores["arn"])
+        ]
+
+    assert abertos == []
+    assert len(estado.do_tipo("aws_sns_topic")) == 4
+    assert ("module.painel.aws_s3_bucket.falhas[0]" in estado.recursos) == (nome == "com_chave")
+
+
+def test_only_the_topics_alarms_publish_to_are_without_kms(conta: Estado) -> None:
+    """CloudWatch cannot publish through the key AWS manages, a function's role can."""
+    chaves = {t["name"]: t["kms_master_key_id"] for t in conta.do_tipo("aws_sns_topic").values()}
+
+    assert chaves == {
+        "cesta-saga-alertas": None,
+        "ffv-lab-painel-operacao": None,
+        "ffv-lab-fila-alertas": None,
+        "ffv-lab-alerta-reposicao-estoque": "alias/aws/sns",
+    }
 
 
 def test_concurrency_is_taken_only_by_the_functions_named(ajustada: Estado) -> None:

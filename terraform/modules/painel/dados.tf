@@ -191,6 +191,29 @@ resource "aws_s3_bucket_server_side_encryption_configuration" "falhas" {
   }
 }
 
+resource "aws_s3_bucket_policy" "falhas" {
+  count = var.destino_falhas == "s3" && var.contexto.exigir_tls ? 1 : 0
+
+  bucket = aws_s3_bucket.falhas[0].id
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid    = "SomenteTls"
+      Effect = "Deny"
+      # A denial names everyone and every action, so that nothing slips past it.
+      Principal = "*"
+      Action    = "s3:*"
+      # The bucket and, by the suffix, each object in it.
+      Resource  = [aws_s3_bucket.falhas[0].arn, "${aws_s3_bucket.falhas[0].arn}/*"]
+      Condition = { Bool = { "aws:SecureTransport" = "false" } }
+    }]
+  })
+
+  # Both change the bucket's policy state; S3 answers a conflict when they meet.
+  depends_on = [aws_s3_bucket_public_access_block.falhas]
+}
+
 # The objects hold whole images of orders: they live as long as the queue's messages and no longer.
 resource "aws_s3_bucket_lifecycle_configuration" "falhas" {
   count = var.destino_falhas == "s3" ? 1 : 0
@@ -220,12 +243,35 @@ resource "aws_s3_bucket_notification" "falhas" {
 
 # --- topics ----------------------------------------------------------------------------------------------------------
 
-# People of the stores: what has to be put back, and nothing else.
+locals {
+  somente_tls = {
+    Sid    = "SomenteTls"
+    Effect = "Deny"
+    # A denial names everyone, so that nobody slips past it.
+    Principal = "*"
+    Action    = "sns:Publish"
+    Condition = { Bool = { "aws:SecureTransport" = "false" } }
+  }
+}
+
+# People of the stores: what has to be put back, and nothing else. Only this module's functions publish here, and the key
+# AWS manages lets whoever in the account may use a topic encrypt through SNS, so no kms action is granted for it:
+# https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
 resource "aws_sns_topic" "reposicao" {
-  #checkov:skip=CKV_AWS_26:By variable (chave_kms). The store staff read it by mail; it carries an order id and a store.
   name              = "ffv-lab-alerta-reposicao-estoque"
   display_name      = "Reposição de estoque"
-  kms_master_key_id = var.contexto.chave_kms
+  kms_master_key_id = coalesce(var.contexto.chave_kms, "alias/aws/sns")
+}
+
+resource "aws_sns_topic_policy" "reposicao" {
+  count = var.contexto.exigir_tls ? 1 : 0
+
+  arn = aws_sns_topic.reposicao.arn
+
+  policy = jsonencode({
+    Version   = "2012-10-17"
+    Statement = [merge(local.somente_tls, { Resource = aws_sns_topic.reposicao.arn })]
+  })
 }
 
 # The team that runs the panel: alarms and reconciliations. Apart, so that a late consumer does not page the stores.
@@ -240,7 +286,7 @@ resource "aws_sns_topic_policy" "operacao" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [{
+    Statement = concat([{
       Sid       = "AlarmesDestaConta"
       Effect    = "Allow"
       Principal = { Service = "cloudwatch.amazonaws.com" }
@@ -251,6 +297,6 @@ resource "aws_sns_topic_policy" "operacao" {
         # Any alarm of this account and region.
         ArnLike = { "aws:SourceArn" = "arn:${var.contexto.particao}:cloudwatch:${var.contexto.regiao}:${var.contexto.conta}:alarm:*" }
       }
-    }]
+    }], var.contexto.exigir_tls ? [merge(local.somente_tls, { Resource = aws_sns_topic.operacao.arn })] : [])
   })
 }
