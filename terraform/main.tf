@@ -18,6 +18,10 @@ locals {
   # null when there is neither: coalesce fails without a value.
   chave_kms_alertas = try(coalesce(var.chave_kms_alertas, var.chave_kms), null)
 
+  # A parameter's write-only value is sent again only with another version, and an empty one in its place when only the key
+  # changes: the key is part of the version.
+  versao_por_chave = var.chave_kms == null ? 0 : parseint(substr(sha256(var.chave_kms), 0, 7), 16)
+
   hash_artefato = filebase64sha256(var.arquivo_artefato)
 
   contexto = {
@@ -38,6 +42,8 @@ locals {
     rastreamento         = var.rastreamento
     chave_kms            = var.chave_kms
     chave_kms_alertas    = local.chave_kms_alertas
+    chaves_anteriores    = var.chaves_kms_anteriores
+    versao_por_chave     = local.versao_por_chave
     limites_concorrencia = var.limites_concorrencia
     exigir_tls           = var.exigir_tls
     habilitar_api_http   = var.habilitar_api_http

@@ -21,9 +21,9 @@ resource "aws_ssm_parameter" "chave_gateway" {
   name             = "/cesta/gateway/chave"
   description      = "API key of the payment gateway."
   type             = "SecureString"
-  key_id           = var.chave_kms
+  key_id           = coalesce(var.chave_kms, "alias/aws/ssm") # said: left out, the parameter keeps the key it had
   value_wo         = var.chave_gateway
-  value_wo_version = var.versao_chave_gateway
+  value_wo_version = var.versao_chave_gateway + local.versao_por_chave
 }
 
 module "saga" {

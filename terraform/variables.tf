@@ -121,11 +121,16 @@ variable "rastreamento" {
   description = <<-EOT
     Trace every function and state machine with X-Ray. It costs per trace, some time at each cold start, and permissions
     on every resource in every role (AWS allows nothing narrower), so it is for when it is needed. null
-    leaves the machines' setting unsaid, for a target that keeps none.
+    leaves the machines' settings (this one, and encryption without a key) unsaid, for a target that keeps none.
   EOT
   type        = bool
   default     = false
   nullable    = true
+
+  validation {
+    condition     = var.rastreamento != null || contains(["local", "localstack"], var.ambiente)
+    error_message = "rastreamento is null only in ambiente local or localstack: an account keeps a machine's settings until told otherwise."
+  }
 }
 
 variable "retencao_logs_dias" {
@@ -185,6 +190,25 @@ variable "chave_kms" {
   validation {
     condition     = var.chave_kms == null || can(regex("^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/", var.chave_kms))
     error_message = "chave_kms is the ARN of a key (arn:aws:kms:<regiao>:<conta>:key/<id>), not an alias."
+  }
+}
+
+variable "chaves_kms_anteriores" {
+  description = <<-EOT
+    ARNs of the keys that chave_kms named before: the roles may still read what was encrypted under them, and executions started
+    under them go on. Emptied when the longest retention has passed; docs/deploy.md has the steps.
+  EOT
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for chave in var.chaves_kms_anteriores : can(regex("^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/", chave))])
+    error_message = "Each of chaves_kms_anteriores is the ARN of a key (arn:aws:kms:<regiao>:<conta>:key/<id>), not an alias."
+  }
+  validation {
+    condition     = try(!contains(var.chaves_kms_anteriores, var.chave_kms), true)
+    error_message = "chaves_kms_anteriores names keys other than chave_kms, which may be used anyway."
   }
 }
 

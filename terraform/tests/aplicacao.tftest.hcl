@@ -466,6 +466,21 @@ run "com_duas_chaves" {
   }
 }
 
+run "com_outra_chave" {
+  command = apply
+  variables {
+    chave_kms             = "arn:aws:kms:sa-east-1:123456789012:key/22222222-2222-3333-4444-555555555555"
+    chaves_kms_anteriores = ["arn:aws:kms:sa-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"]
+  }
+}
+
+run "chave_retirada" {
+  command = apply
+  variables {
+    chaves_kms_anteriores = ["arn:aws:kms:sa-east-1:123456789012:key/22222222-2222-3333-4444-555555555555"]
+  }
+}
+
 # Everything else an account may choose, at once: each test looks at its own.
 run "com_escolhas" {
   command = apply

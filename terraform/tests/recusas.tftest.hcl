@@ -68,31 +68,37 @@ run "limites_e_chaves_que_nao_existem" {
   command = plan
   variables {
     chave_kms            = "alias/cesta"
+    rastreamento         = null
     limites_concorrencia = { FuncaoInexistente = 5 }
     limite_requisicoes   = { por_segundo = 0, rajada = 10 }
     autorizador_jwt      = { emissor = "http://identidade.example.com", publico = ["loja"] }
   }
-  expect_failures = [var.chave_kms, var.limites_concorrencia, var.limite_requisicoes, var.autorizador_jwt]
+  expect_failures = [
+    var.chave_kms, var.rastreamento, var.limites_concorrencia, var.limite_requisicoes, var.autorizador_jwt,
+  ]
 }
 
-run "limites_que_desligam" {
+run "limites_que_desligam_e_chave_anterior_por_apelido" {
   command = plan
   variables {
-    limites_concorrencia = { CobrarPagamento = 0 }
-    limite_requisicoes   = { por_segundo = 10, rajada = 0 }
-    autorizador_jwt      = { emissor = "https://identidade.example.com", publico = [] }
+    chaves_kms_anteriores = ["alias/antes"]
+    limites_concorrencia  = { CobrarPagamento = 0 }
+    limite_requisicoes    = { por_segundo = 10, rajada = 0 }
+    autorizador_jwt       = { emissor = "https://identidade.example.com", publico = [] }
   }
-  expect_failures = [var.limites_concorrencia, var.limite_requisicoes, var.autorizador_jwt]
+  expect_failures = [var.chaves_kms_anteriores, var.limites_concorrencia, var.limite_requisicoes, var.autorizador_jwt]
 }
 
-run "regiao_arquitetura_e_retencao" {
+run "regiao_arquitetura_retencao_e_a_chave_de_agora_como_anterior" {
   command = plan
   variables {
-    regiao             = "brasil"
-    arquitetura        = "mips"
-    retencao_logs_dias = 31
+    chave_kms             = "arn:aws:kms:sa-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+    chaves_kms_anteriores = ["arn:aws:kms:sa-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"]
+    regiao                = "brasil"
+    arquitetura           = "mips"
+    retencao_logs_dias    = 31
   }
-  expect_failures = [var.regiao, var.arquitetura, var.retencao_logs_dias]
+  expect_failures = [var.chaves_kms_anteriores, var.regiao, var.arquitetura, var.retencao_logs_dias]
 }
 
 run "producao_sem_quem_avisar" {

@@ -10,6 +10,7 @@ from .conftest import Estado
 
 CHAVE = "arn:aws:kms:sa-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
 CHAVE_ALERTAS = CHAVE.replace("11111111", "99999999")
+OUTRA_CHAVE = CHAVE.replace("11111111", "22222222")
 CHAVES = ("kms_key_id", "kms_key_arn", "kms_master_key", "source_kms")
 VIA = "sa-east-1.amazonaws.com"
 
@@ -92,11 +93,12 @@ def test_a_resource_without_the_key_is_caught(cifrado: Estado, argumentos: dict[
     }  # fmt: skip
 
 
-def _usos(estado: Estado, papel: str) -> set[tuple[str, str]]:
-    """(KMS action, service it is allowed through) of a role on the key; "" for a condition of another kind."""
+def _usos(estado: Estado, papel: str, chave: str = CHAVE) -> set[tuple[str, str]]:
+    """(KMS action, service it is allowed through) of a role on a key; "" for a condition of another kind."""
     return {
         (acao, via.removesuffix(f".{VIA}"))
         for declaracao in estado.politicas()[papel]
+        if chave in declaracao["Resource"]
         for acao in declaracao["Action"]
         if acao.startswith("kms:")
         for via in declaracao["Condition"].get("StringEquals", {}).get("kms:ViaService", [""])
@@ -163,3 +165,77 @@ def test_a_key_of_its_own_for_alerts_is_allowed_to_who_alerts(aplicados: dict[st
     [uso] = [d for d in estado.politicas()["ffv-lab-reconciliar-painel-role"] if d["Resource"] == [CHAVE_ALERTAS]]
     assert uso["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
     assert uso["Condition"] == {"StringEquals": {"kms:ViaService": [f"sns.{VIA}"]}}
+
+
+def test_an_earlier_key_is_read_with_wherever_the_key_is_and_written_with_by_no_one(
+    aplicados: dict[str, Estado],
+) -> None:
+    """But by the machines: an execution that started under it goes on writing its history with it."""
+    estado, maquinas = aplicados["com_outra_chave"], {"cesta-saga-pedido-role", "cesta-compensacao-manual-role"}
+
+    lidos = {
+        papel: {u for u in _usos(estado, papel, OUTRA_CHAVE) if u[0] == "kms:Decrypt"} for papel in estado.politicas()
+    }
+    anteriores = {papel: _usos(estado, papel, CHAVE) for papel in estado.politicas()}
+    assert {p: u for p, u in anteriores.items() if p not in maquinas} == {
+        p: u for p, u in lidos.items() if p not in maquinas
+    }
+    assert {p: u - lidos[p] for p, u in anteriores.items() if p in maquinas} == {
+        papel: {("kms:GenerateDataKey", "")} for papel in maquinas
+    }
+    assert sum(bool(usos) for usos in anteriores.values()) == len(estado.politicas())
+
+
+def test_a_key_that_is_taken_away_is_left_by_everything(
+    aplicados: dict[str, Estado], argumentos: dict[str, list[str]]
+) -> None:
+    """Each with a value of its own: an argument left out keeps the key it had, which the roles may no longer use."""
+    estado = aplicados["chave_retirada"]
+    presas = [
+        f"{endereco}: {caminho}"
+        for tipo, caminhos in argumentos.items()
+        for endereco, recurso in estado.do_tipo(tipo).items()
+        for caminho in caminhos
+        if caminho != "aws_dynamodb_table.server_side_encryption.kms_key_arn"  # computed; enabled decides
+        for valor in _valores(recurso, caminho.split(".")[1:])
+        if str(valor).startswith("arn:aws:kms:")
+    ]
+    assert presas == []
+    for tipo, caminho, padrao in (
+        ("aws_dynamodb_table", "server_side_encryption.enabled", False),
+        ("aws_sfn_state_machine", "encryption_configuration.type", "AWS_OWNED_KEY"),
+        ("aws_sqs_queue", "sqs_managed_sse_enabled", True),
+        ("aws_ssm_parameter", "key_id", "alias/aws/ssm"),
+    ):
+        ditos = {e: list(_valores(r, caminho.split("."))) for e, r in estado.do_tipo(tipo).items()}
+        assert ditos == {endereco: [padrao] for endereco in ditos} != {}, tipo
+
+
+def test_without_a_key_nothing_is_left_unsaid(estado: Estado) -> None:
+    """The first apply says the same as the removal: a second one has nothing to change."""
+    for tipo, caminho, padrao in (
+        ("aws_dynamodb_table", "server_side_encryption.enabled", False),
+        ("aws_sfn_state_machine", "encryption_configuration.type", "AWS_OWNED_KEY"),
+    ):
+        assert {v for r in estado.do_tipo(tipo).values() for v in _valores(r, caminho.split("."))} == {padrao}
+
+
+def test_what_was_left_under_a_key_that_is_gone_is_still_read(aplicados: dict[str, Estado]) -> None:
+    estado, outra = aplicados["chave_retirada"], aplicados["com_outra_chave"]
+
+    for papel in estado.politicas():
+        assert {u for u in _usos(estado, papel, OUTRA_CHAVE) if u[0] == "kms:Decrypt"} == {
+            u for u in _usos(outra, papel, OUTRA_CHAVE) if u[0] == "kms:Decrypt"
+        }, papel
+        assert _usos(estado, papel, CHAVE) == set()
+
+
+def test_a_write_only_value_is_written_again_under_each_key(aplicados: dict[str, Estado]) -> None:
+    """The provider sends it with another version only; with another key alone it would send an empty value."""
+    versoes = {
+        (parametro["key_id"], parametro["value_wo_version"])
+        for nome in ("aplicar", "com_chave", "com_outra_chave", "chave_retirada")
+        for parametro in aplicados[nome].do_tipo("aws_ssm_parameter").values()
+    }
+    assert ("alias/aws/ssm", 1) in versoes
+    assert len({versao for _, versao in versoes}) == len(versoes) == 3

@@ -52,13 +52,13 @@ resource "aws_iam_role_policy" "agenda" {
       Resource = [each.value.arn_funcao]
       }], [
       # https://docs.aws.amazon.com/scheduler/latest/UserGuide/encryption-rest.html
-      for chave in var.contexto.chave_kms[*] : {
+      for chaves in [concat(var.contexto.chave_kms[*], var.contexto.chaves_anteriores)] : {
         Sid       = "LerAgendamento"
         Effect    = "Allow"
         Action    = ["kms:Decrypt"]
-        Resource  = [chave]
+        Resource  = chaves
         Condition = { StringEquals = { "kms:ViaService" = ["scheduler.${var.contexto.regiao}.amazonaws.com"] } }
-      }
+      } if length(chaves) > 0
     ])
   })
 }

@@ -21,12 +21,9 @@ resource "aws_dynamodb_table" "gateway" {
     type = "S"
   }
 
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -39,9 +36,9 @@ resource "aws_ssm_parameter" "chave_gateway" {
   name             = "/cesta/gateway-simulado/chave"
   description      = "API key the gateway stand-in expects."
   type             = "SecureString"
-  key_id           = var.contexto.chave_kms
+  key_id           = coalesce(var.contexto.chave_kms, "alias/aws/ssm")
   value_wo         = uuid()
-  value_wo_version = 1
+  value_wo_version = 1 + var.contexto.versao_por_chave
 }
 
 module "gateway_simulado" {

@@ -16,6 +16,8 @@ variable "contexto" {
     nivel_log            = string
     retencao_logs_dias   = number
     chave_kms            = optional(string)
+    chaves_anteriores    = optional(list(string), [])
+    versao_por_chave     = optional(number, 0)
     chave_kms_alertas    = optional(string)
     limites_concorrencia = optional(map(number), {})
     rastreamento         = optional(bool)

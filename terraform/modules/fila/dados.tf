@@ -87,12 +87,9 @@ resource "aws_dynamodb_table" "processados" {
   }
 
   tags = local.tags
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -113,12 +110,9 @@ resource "aws_dynamodb_table" "efeitos" {
   }
 
   tags = local.tags
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -138,12 +132,9 @@ resource "aws_dynamodb_table" "estoque" {
   }
 
   tags = local.tags
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -166,12 +157,9 @@ resource "aws_dynamodb_table" "idempotencia_api" {
   }
 
   tags = local.tags
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -192,11 +180,8 @@ resource "aws_dynamodb_table" "descartes" {
   }
 
   tags = local.tags
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }

@@ -46,18 +46,21 @@ locals {
   enviam = [for a in setintersection(["s3:PutObject", "sns:Publish", "sqs:SendMessage"], local.acoes) : split(":", a)[0]]
   alerta = var.contexto.chave_kms_alertas == var.contexto.chave_kms ? null : var.contexto.chave_kms_alertas
 
+  # What was encrypted under an earlier key is still read with it; nothing is encrypted with it again.
+  decifram = concat(var.contexto.chave_kms[*], var.contexto.chaves_anteriores)
+
   permissoes_chave = [
     for uso in [
-      { sid = "Decifrar", acoes = ["kms:Decrypt"], chave = var.contexto.chave_kms, servicos = concat(["lambda"], tolist(local.leem)) },
-      { sid = "Cifrar", acoes = ["kms:GenerateDataKey"], chave = var.contexto.chave_kms, servicos = local.enviam },
-      { sid = "CifrarAlerta", acoes = ["kms:Decrypt", "kms:GenerateDataKey"], chave = local.alerta, servicos = [for s in local.enviam : s if s == "sns"] },
+      { sid = "Decifrar", acoes = ["kms:Decrypt"], chaves = local.decifram, servicos = concat(["lambda"], tolist(local.leem)) },
+      { sid = "Cifrar", acoes = ["kms:GenerateDataKey"], chaves = var.contexto.chave_kms[*], servicos = local.enviam },
+      { sid = "CifrarAlerta", acoes = ["kms:Decrypt", "kms:GenerateDataKey"], chaves = local.alerta[*], servicos = [for s in local.enviam : s if s == "sns"] },
     ] :
     {
       sid       = uso.sid
       acoes     = uso.acoes
-      recursos  = [uso.chave]
+      recursos  = uso.chaves
       condicoes = [{ teste = "StringEquals", chave = "kms:ViaService", valores = [for s in uso.servicos : "${s}.${var.contexto.regiao}.amazonaws.com"] }]
-    } if uso.chave != null && length(uso.servicos) > 0
+    } if length(uso.chaves) > 0 && length(uso.servicos) > 0
   ]
 
   permissoes = [

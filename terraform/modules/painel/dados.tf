@@ -62,12 +62,9 @@ resource "aws_dynamodb_table" "pedidos" {
   point_in_time_recovery {
     enabled = true
   }
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -110,12 +107,9 @@ resource "aws_dynamodb_table" "painel" {
     Projeto = "ffv-lab"
     Papel   = "read-model-operacional"
   }
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 

@@ -12,12 +12,9 @@ resource "aws_dynamodb_table" "cache_polling" {
     type = "S"
   }
 
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 

@@ -88,11 +88,13 @@ resource "aws_sfn_state_machine" "compensacao" {
     }
   }
 
+  # Said even without a key: a machine that had one keeps it otherwise, and its role no longer may use it.
   dynamic "encryption_configuration" {
-    for_each = var.contexto.chave_kms[*]
+    for_each = local.cifra[*]
     content {
-      type       = "CUSTOMER_MANAGED_KMS_KEY"
-      kms_key_id = encryption_configuration.value
+      type                              = encryption_configuration.value
+      kms_key_id                        = var.contexto.chave_kms
+      kms_data_key_reuse_period_seconds = var.contexto.chave_kms == null ? null : 300
     }
   }
 

@@ -23,12 +23,9 @@ resource "aws_dynamodb_table" "estoque" {
   point_in_time_recovery {
     enabled = true
   }
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -63,12 +60,9 @@ resource "aws_dynamodb_table" "pedidos" {
   point_in_time_recovery {
     enabled = true
   }
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -89,12 +83,9 @@ resource "aws_dynamodb_table" "idempotencia_api" {
     attribute_name = "expiraEm"
     enabled        = true
   }
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 
@@ -110,12 +101,9 @@ resource "aws_dynamodb_table" "disjuntor" {
     name = "operacao"
     type = "S"
   }
-  dynamic "server_side_encryption" {
-    for_each = var.contexto.chave_kms[*]
-    content {
-      enabled     = true
-      kms_key_arn = server_side_encryption.value
-    }
+  server_side_encryption {
+    enabled     = var.contexto.chave_kms != null
+    kms_key_arn = var.contexto.chave_kms
   }
 }
 

@@ -25,6 +25,9 @@ locals {
     Resource = ["*"]
   }
 
+  # Said by both machines, but to a target that keeps no machine's settings (see rastreamento).
+  cifra = var.contexto.chave_kms != null ? "CUSTOMER_MANAGED_KMS_KEY" : var.contexto.rastreamento != null ? "AWS_OWNED_KEY" : null
+
   # Both machines trace their executions, where tracing is on.
   permissao_rastro = !coalesce(var.contexto.rastreamento, false) ? [] : [{
     Sid    = "EnviarRastro"
@@ -42,24 +45,27 @@ locals {
 
   # With a key of one's own: definition, executions and their log under it, and what the machine touches by itself.
   # https://docs.aws.amazon.com/step-functions/latest/dg/encryption-at-rest.html
+  # An execution keeps the key it started under, as a published version does, and goes on writing with it:
+  # https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeStateMachineForExecution.html
+  chaves_execucao = concat(var.contexto.chave_kms[*], var.contexto.chaves_anteriores)
   usar_chave = {
     for papel, uso in {
       maquina     = { arn = local.arn_maquina, servicos = ["dynamodb", "sqs"] }
       compensacao = { arn = local.arn_compensacao, servicos = ["dynamodb"] }
     } :
-    papel => flatten([for chave in var.contexto.chave_kms[*] : [
+    papel => [for declaracao in [
       {
         Sid       = "CifrarExecucoes"
         Effect    = "Allow"
         Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
-        Resource  = [chave]
+        Resource  = local.chaves_execucao
         Condition = { StringEquals = { "kms:EncryptionContext:aws:states:stateMachineArn" = [uso.arn] } }
       },
       {
         Sid      = "CifrarRegistro"
         Effect   = "Allow"
         Action   = ["kms:GenerateDataKey"]
-        Resource = [chave]
+        Resource = local.chaves_execucao
         # The suffix is what the log delivery names itself by, in this account and region.
         Condition = { StringLike = { "kms:EncryptionContext:SourceArn" = ["arn:${var.contexto.particao}:logs:${var.contexto.regiao}:${var.contexto.conta}:*"] } }
       },
@@ -67,10 +73,17 @@ locals {
         Sid       = "UsarDadosCifrados"
         Effect    = "Allow"
         Action    = contains(uso.servicos, "sqs") ? ["kms:Decrypt", "kms:GenerateDataKey"] : ["kms:Decrypt"]
-        Resource  = [chave]
+        Resource  = var.contexto.chave_kms[*]
         Condition = { StringEquals = { "kms:ViaService" = [for s in uso.servicos : "${s}.${var.contexto.regiao}.amazonaws.com"] } }
       },
-    ]])
+      {
+        Sid       = "LerDadosDeAntes"
+        Effect    = "Allow"
+        Action    = ["kms:Decrypt"]
+        Resource  = var.contexto.chaves_anteriores
+        Condition = { StringEquals = { "kms:ViaService" = [for s in uso.servicos : "${s}.${var.contexto.regiao}.amazonaws.com"] } }
+      },
+    ] : declaracao if length(declaracao.Resource) > 0]
   }
 
   definicao = templatefile(var.arquivo_asl, {
@@ -179,11 +192,13 @@ resource "aws_sfn_state_machine" "saga" {
     }
   }
 
+  # Said even without a key: a machine that had one keeps it otherwise, and its role no longer may use it.
   dynamic "encryption_configuration" {
-    for_each = var.contexto.chave_kms[*]
+    for_each = local.cifra[*]
     content {
-      type       = "CUSTOMER_MANAGED_KMS_KEY"
-      kms_key_id = encryption_configuration.value
+      type                              = encryption_configuration.value
+      kms_key_id                        = var.contexto.chave_kms
+      kms_data_key_reuse_period_seconds = var.contexto.chave_kms == null ? null : 300
     }
   }
 
