@@ -34,6 +34,8 @@ def relatar(resultado: dict[str, Any]) -> str:
         linhas.append("Pedidos com lacuna: " + ", ".join(resultado["exemplos"]))
     if resultado["simulada"]:
         linhas.append("Nada foi gravado (simulação).")
+    if resultado.get("repetirApos"):
+        linhas.append(f"Será repetida sozinha, uma vez, depois de {resultado['repetirApos']}.")
     return "\n".join(linhas) or "Nenhum pedido na origem."
 
 

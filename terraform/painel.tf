@@ -14,6 +14,7 @@ module "painel" {
   habilitar_login          = var.painel.habilitar_login
   alarme_consumidor_parado = var.painel.alarme_consumidor_parado
   carencia_reconciliacao_s = var.painel.carencia_reconciliacao_s
+  intervalo_pendencia_min  = var.painel.intervalo_pendencia_min
   intervalo_consulta_ms    = var.painel.intervalo_consulta_ms
   stream_por_curinga       = var.painel.stream_por_curinga
 }
@@ -23,8 +24,8 @@ variable "painel" {
     The panel. tabela_origem_existente: name of the pedidos_cadencia that already exists (null makes one).
     posicao_inicial: TRIM_HORIZON or LATEST. destino_falhas: sqs (position only) or s3 (records too). habilitar_login:
     require a Cognito sign-in. alarme_consumidor_parado: alarm after 6 h without an invocation. carencia_reconciliacao_s:
-    age of a change before it may be called a gap (seconds). intervalo_consulta_ms: how often an open page asks.
-    stream_por_curinga: local engines only, see modules/painel.
+    age of a change before it may be called a gap (seconds). intervalo_pendencia_min: minutes between two looks at what a
+    reconciliation left. intervalo_consulta_ms: how often an open page asks. stream_por_curinga: local engines only, see modules/painel.
   EOT
   type = object({
     tabela_origem_existente  = optional(string)
@@ -33,6 +34,7 @@ variable "painel" {
     habilitar_login          = optional(bool, true)
     alarme_consumidor_parado = optional(bool, true)
     carencia_reconciliacao_s = optional(number, 90000)
+    intervalo_pendencia_min  = optional(number, 15)
     intervalo_consulta_ms    = optional(number, 2500)
     stream_por_curinga       = optional(bool, false)
   })

@@ -10,7 +10,7 @@ What this cannot see: an order that left a status and came back to it inside the
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from comum.relogio import agora, de_iso, para_iso
@@ -20,6 +20,8 @@ from painel.transicao import CANCELADO, SEPARADO
 Veredito = Literal["igual", "semTransicao", "aguardandoStream", "lacuna"]
 Certeza = Literal["SIM", "TALVEZ"]
 _EXEMPLOS = 50
+# A run keeps its place after each page, about a second: one that has not for this long was stopped.
+_PARADA = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -73,13 +75,39 @@ class Pagina:
 
 @dataclass
 class Andamento:
-    """Progress of a run, kept between invocations. ``proxima`` is where to go on; None and ``concluida`` at the end."""
+    """Progress of a run, kept between invocations.
+
+    Attributes
+    ----------
+    escopo : str
+        ``TODAS`` or ``LOJA#<store>``.
+    inicio, atualizado_em : str
+        When it began, which tells runs apart, and when it last kept its place; UTC ISO-8601.
+    proxima : dict[str, Any] | None
+        Where to go on; None and ``concluida`` at the end.
+    repeticao : bool
+        Whether it is itself the repetition of a run, which is not repeated.
+    repetir_apos : str | None
+        When a finished run has to be repeated, because it left changes to a stream that may have lost them.
+    """
 
     escopo: str
+    inicio: str = ""
+    atualizado_em: str = ""
     proxima: dict[str, Any] | None = None
     concluida: bool = False
     contagem: Counter[str] = field(default_factory=Counter)
     exemplos: list[str] = field(default_factory=list)
+    repeticao: bool = False
+    repetir_apos: str | None = None
+
+    def pendencia(self, instante: datetime) -> "Andamento | None":
+        """What is left to do about this run at that instant: go on, repeat it from the beginning, or nothing."""
+        if not self.concluida:
+            return self if not self.atualizado_em or instante - de_iso(self.atualizado_em) > _PARADA else None
+        if self.repetir_apos is not None and de_iso(self.repetir_apos) <= instante:
+            return Andamento(self.escopo, inicio=para_iso(instante), repeticao=True)
+        return None
 
 
 class Origem(Protocol):
@@ -95,7 +123,7 @@ class Painel(Protocol):
     def gravar_lacuna(self, lacuna: Lacuna, gravado_em: str) -> bool: ...
     def marcar_alerta_publicado(self, pedido_id: str, sk: str, publicado_em: str) -> None: ...
     def encerrar_alerta_lacuna(self, pedido_id: str) -> None: ...
-    def guardar_andamento(self, andamento: Andamento) -> None: ...
+    def guardar_andamento(self, andamento: Andamento) -> bool: ...
 
 
 class Publicador(Protocol):
@@ -146,8 +174,12 @@ class Reconciliador:
         self._simular = simular
 
     def executar(self, andamento: Andamento, loja: str | None, ha_tempo: Callable[[], bool]) -> Andamento:
-        """Reconcile from where ``andamento`` is until the end of the source or of the time."""
-        while not andamento.concluida and ha_tempo():
+        """Reconcile from where ``andamento`` is until the end of the source or of the time, or until a run that began
+        later takes its place.
+        """
+        # Kept before the first page too: a run that fails there is still one to go on with.
+        no_lugar = self._guardar(andamento)
+        while no_lugar and not andamento.concluida and ha_tempo():
             pagina = self._origem.pagina(loja, andamento.proxima)
             andamento.contagem["ilegiveis"] += pagina.ilegiveis
             estados = self._painel.ler_estados([pedido.pedido_id for pedido in pagina.pedidos])
@@ -156,9 +188,19 @@ class Reconciliador:
                 self._conferir(pedido, estados.get(pedido.pedido_id), limite, andamento)
             andamento.proxima = pagina.proxima
             andamento.concluida = pagina.proxima is None
-            if not self._simular:
-                self._painel.guardar_andamento(andamento)
+            if andamento.concluida and loja is None and not andamento.repeticao:
+                andamento.repetir_apos = self._repetir_apos(andamento)
+            no_lugar = self._guardar(andamento)
         return andamento
+
+    def _guardar(self, andamento: Andamento) -> bool:
+        andamento.atualizado_em = para_iso(agora())
+        return self._simular or self._painel.guardar_andamento(andamento)
+
+    def _repetir_apos(self, andamento: Andamento) -> str | None:
+        # Between the stream's 24 hours and the grace a lost change looks like one on its way. Past the grace from now,
+        # whatever differed and still does is a gap.
+        return para_iso(agora() + self._carencia) if andamento.contagem["aguardandoStream"] else None
 
     def _conferir(
         self, pedido: PedidoNaOrigem, estado: EstadoNoPainel | None, limite: str, andamento: Andamento

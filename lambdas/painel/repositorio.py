@@ -242,30 +242,48 @@ class RepositorioPainel:
                 chaves += cast(list[Any], resposta["UnprocessedKeys"][self._tabela]["Keys"])
         return estados
 
-    def guardar_andamento(self, andamento: Andamento) -> None:
-        """Keep a reconciliation's progress; a finished one keeps only its totals."""
-        self._cliente.put_item(
-            TableName=self._tabela,
-            Item={
-                "PK": _s(f"RECONCILIACAO#{andamento.escopo}"),
-                "SK": _s("ANDAMENTO"),
-                "proxima": _s(json.dumps(andamento.proxima)),
-                "concluida": {"BOOL": andamento.concluida},
-                "contagem": _s(json.dumps(andamento.contagem)),
-                "exemplos": _s(json.dumps(andamento.exemplos)),
-            },
-        )
+    def guardar_andamento(self, andamento: Andamento) -> bool:
+        """Keep a reconciliation's progress; False when a run of the same scope that began later has taken its place."""
+        item: Item = {
+            "PK": _s(f"RECONCILIACAO#{andamento.escopo}"),
+            "SK": _s("ANDAMENTO"),
+            "inicio": _s(andamento.inicio),
+            "atualizadoEm": _s(andamento.atualizado_em),
+            "proxima": _s(json.dumps(andamento.proxima)),
+            "concluida": {"BOOL": andamento.concluida},
+            "contagem": _s(json.dumps(andamento.contagem)),
+            "exemplos": _s(json.dumps(andamento.exemplos)),
+            "repeticao": {"BOOL": andamento.repeticao},
+        }
+        if andamento.repetir_apos is not None:
+            item["repetirApos"] = _s(andamento.repetir_apos)
+        try:
+            self._cliente.put_item(
+                TableName=self._tabela,
+                Item=item,
+                ConditionExpression="attribute_not_exists(inicio) OR inicio <= :inicio",
+                ExpressionAttributeValues={":inicio": _s(andamento.inicio)},
+            )
+        except self._cliente.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
 
-    def retomar_andamento(self, escopo: str) -> Andamento | None:
-        """Progress of the unfinished run of this scope, if there is one."""
+    def ler_andamento(self, escopo: str) -> Andamento | None:
+        """Progress of the last run of this scope, finished or not; None when there was none."""
         item = self._ler(_s(f"RECONCILIACAO#{escopo}"), _s("ANDAMENTO"))
-        if not item or item["concluida"]["BOOL"]:
+        if not item:
             return None
+        textos = _textos(item)
         return Andamento(
             escopo=escopo,
-            proxima=json.loads(item["proxima"]["S"]),
-            contagem=Counter(json.loads(item["contagem"]["S"])),
-            exemplos=json.loads(item["exemplos"]["S"]),
+            inicio=textos.get("inicio", ""),
+            atualizado_em=textos.get("atualizadoEm", ""),
+            proxima=json.loads(textos["proxima"]),
+            concluida=item["concluida"]["BOOL"],
+            contagem=Counter(json.loads(textos["contagem"])),
+            exemplos=json.loads(textos["exemplos"]),
+            repeticao=item.get("repeticao", {}).get("BOOL", False),
+            repetir_apos=textos.get("repetirApos"),
         )
 
     # --- helpers -----------------------------------------------------------------------------------------------------

@@ -194,6 +194,24 @@ run "valores_exatos" {
     condition     = contains(aws_cloudwatch_metric_alarm.perda_possivel.alarm_actions, "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-reconciliar-painel")
     error_message = "The loss alarm starts the reconciliation."
   }
+  # The alarm fires once: a run out of time and changes inside the grace are finished by the schedule.
+  assert {
+    condition = (
+      aws_cloudwatch_event_rule.pendencia.schedule_expression == "rate(15 minutes)"
+      && aws_cloudwatch_event_target.pendencia.rule == aws_cloudwatch_event_rule.pendencia.name
+      && aws_cloudwatch_event_target.pendencia.arn == "arn:aws:lambda:sa-east-1:123456789012:function:ffv-lab-reconciliar-painel"
+      && jsondecode(aws_cloudwatch_event_target.pendencia.input) == { pendencia = true }
+    )
+    error_message = "The schedule asks for what was left, and never starts a whole reconciliation by itself."
+  }
+  assert {
+    condition = (
+      aws_lambda_permission.reconciliar_pela_agenda.function_name == "ffv-lab-reconciliar-painel"
+      && aws_lambda_permission.reconciliar_pela_agenda.principal == "events.amazonaws.com"
+      && aws_lambda_permission.reconciliar_pela_agenda.source_arn == aws_cloudwatch_event_rule.pendencia.arn
+    )
+    error_message = "That rule alone may start it."
+  }
   assert {
     condition     = length(jsondecode(aws_cloudwatch_dashboard.painel.dashboard_body).widgets) == 5 && aws_cloudwatch_dashboard.painel.dashboard_name == "cadencia-painel"
     error_message = "One widget per question."

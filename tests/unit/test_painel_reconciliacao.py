@@ -1,6 +1,8 @@
 """After an outage beyond the stream: gaps are found, marked as gaps, told once, and nothing is invented."""
 
 import json
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,7 +10,7 @@ import boto3
 import pytest
 
 from comum import aws as comum_aws
-from comum.relogio import para_iso
+from comum.relogio import de_iso, para_iso
 from painel import consumidor, origem, reconciliar_painel
 from painel.erros import ConsultaInvalidaError
 from painel.reconciliacao import Andamento
@@ -17,6 +19,33 @@ from tests.models.fonte_painel import Falhas, criar_tabela_fonte, criar_tabela_p
 
 DOIS_DIAS = timedelta(days=2)
 SEQUENCIA = 100_000_000_000_000_000_000
+ALARME = {
+    "source": "aws.cloudwatch",
+    "alarmArn": "arn:aws:cloudwatch:sa-east-1:123456789012:alarm:ffv-lab-consumidor-pedidos-perda-possivel",
+    "alarmData": {"alarmName": "ffv-lab-consumidor-pedidos-perda-possivel", "state": {"value": "ALARM"}},
+}
+AGENDA = {"pendencia": True}
+
+
+class SemTempo:
+    """A context with time for so many pages."""
+
+    aws_request_id, function_name = "r", "f"
+
+    def __init__(self, paginas: int) -> None:
+        self.tempos = iter([60_000] * paginas + [1_000])
+
+    def get_remaining_time_in_millis(self) -> int:
+        return next(self.tempos)
+
+
+def passar(tempo: timedelta) -> None:
+    """Make the last whole run that much older."""
+    cliente, chave = boto3.client("dynamodb"), {"PK": {"S": "RECONCILIACAO#TODAS"}, "SK": {"S": "ANDAMENTO"}}
+    item = cliente.get_item(TableName="painel_operacao", Key=chave)["Item"]
+    for nome in {"inicio", "atualizadoEm", "repetirApos"} & set(item):
+        item[nome] = {"S": para_iso(de_iso(item[nome]["S"]) - tempo)}
+    cliente.put_item(TableName="painel_operacao", Item=item)
 
 
 def _instante(ha: timedelta) -> str:
@@ -111,7 +140,7 @@ def test_cancelado_sem_saber_se_foi_separado_pede_conferencia_sem_alerta(falhas:
 def test_alerta_que_nao_saiu_sai_na_proxima(falhas: Falhas) -> None:
     no_painel("P1", "PENDENTE", "SEPARADO")
     na_origem("P1", "CANCELADO")
-    falhas.plano = iter(["antes"])
+    falhas.plano = iter(["ok", "antes"])  # the run's place, and then the publication
     with pytest.raises(Exception, match="publish"):
         reconciliar_painel.handler({}, None)
     assert len(itens("painel_operacao", "P1", "LACUNA#")) == 1
@@ -179,16 +208,7 @@ def test_para_sem_tempo_e_continua_de_onde_parou(falhas: Falhas, monkeypatch: py
     for numero in range(10):
         na_origem(f"P{numero}", "ENTREGUE")
 
-    class Contexto:
-        aws_request_id, function_name = "r", "f"
-
-        def __init__(self) -> None:
-            self.tempos = iter([60_000, 60_000, 1_000])
-
-        def get_remaining_time_in_millis(self) -> int:
-            return next(self.tempos)
-
-    primeira = reconciliar_painel.handler({}, Contexto())
+    primeira = reconciliar_painel.handler({}, SemTempo(2))
     assert not primeira["concluida"]
     assert primeira["contagem"]["conferidos"] == 6
     segunda = reconciliar_painel.handler({}, None)
@@ -208,25 +228,135 @@ def test_simular_nao_grava(falhas: Falhas) -> None:
 
 def test_evento_do_alarme_e_uma_reconciliacao_inteira(falhas: Falhas) -> None:
     na_origem("P1", "ENTREGUE")
-    alarme = {
-        "source": "aws.cloudwatch",
-        "alarmArn": "arn:aws:cloudwatch:sa-east-1:123456789012:alarm:ffv-lab-consumidor-pedidos-perda-possivel",
-        "alarmData": {"alarmName": "ffv-lab-consumidor-pedidos-perda-possivel", "state": {"value": "ALARM"}},
-    }
-    assert reconciliar_painel.handler(alarme, None)["contagem"]["lacunas"] == 1
+    assert reconciliar_painel.handler(ALARME, None)["contagem"]["lacunas"] == 1
 
 
-def test_resumo_vai_para_a_operacao_e_nao_para_as_lojas(falhas: Falhas) -> None:
+@pytest.fixture
+def avisos(falhas: Falhas) -> Callable[[], list[dict[str, Any]]]:
+    """What the operations topic was told since the last call, oldest first: subject and message."""
     sqs, sns = boto3.client("sqs"), boto3.client("sns")
     url = sqs.create_queue(QueueName="operacao")["QueueUrl"]
     arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     topico = next(t["TopicArn"] for t in sns.list_topics()["Topics"] if t["TopicArn"].endswith("painel-operacao"))
     sns.subscribe(TopicArn=topico, Protocol="sqs", Endpoint=arn)
+
+    def ler() -> list[dict[str, Any]]:
+        lidas = []
+        while mensagens := sqs.receive_message(QueueUrl=url).get("Messages"):
+            lidas += [json.loads(mensagem["Body"]) for mensagem in mensagens]
+        return lidas
+
+    return ler
+
+
+def test_resumo_vai_para_a_operacao_e_nao_para_as_lojas(falhas: Falhas, avisos: Any) -> None:
     na_origem("P1", "ENTREGUE")
     reconciliar_painel.handler({}, None)
-    mensagem = json.loads(sqs.receive_message(QueueUrl=url)["Messages"][0]["Body"])
-    assert mensagem["Subject"] == "Reconciliacao do painel: 1 lacunas"
+    assert [aviso["Subject"] for aviso in avisos()] == ["Reconciliacao do painel: 1 lacunas"]
     assert falhas.publicados == []
+
+
+def test_resumo_diz_o_que_ainda_espera_e_o_que_nao_terminou(
+    falhas: Falhas, avisos: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a gap there is still something to hear: silence would look like an outage without loss."""
+    reconciliar_painel.handler({"simular": True}, None)
+    assert avisos() == []
+    monkeypatch.setattr(origem, "ITENS_POR_PAGINA", 1)
+    for numero in range(3):
+        na_origem(f"P{numero}", "ENTREGUE", ha=timedelta(hours=3))
+    reconciliar_painel.handler(ALARME, SemTempo(2))
+    reconciliar_painel.handler({}, None)
+    parcial, final = avisos()
+    assert parcial["Subject"] == "Reconciliacao do painel: 0 lacunas, 2 aguardam o stream, ainda nao terminou"
+    assert final["Subject"] == "Reconciliacao do painel: 0 lacunas, 3 aguardam o stream"
+    assert json.loads(final["Message"])["repetirApos"] is not None
+
+
+def test_alarme_comeca_de_novo_por_velha_que_seja_a_que_parou(falhas: Falhas, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(origem, "ITENS_POR_PAGINA", 3)
+    for numero in range(10):
+        na_origem(f"P{numero}", "ENTREGUE")
+    assert not reconciliar_painel.handler(ALARME, SemTempo(1))["concluida"]
+    ja_vistos = [i["PK"]["S"] for i in boto3.client("dynamodb").scan(TableName="pedidos_cadencia", Limit=3)["Items"]]
+    for chave in ja_vistos:  # lost in a second outage
+        na_origem(chave.removeprefix("PEDIDO#"), "CANCELADO", ha=timedelta(hours=30))
+    segunda = reconciliar_painel.handler(ALARME, None)
+    assert segunda["concluida"]
+    assert segunda["contagem"]["conferidos"] == 10
+    for chave in ja_vistos:
+        assert itens("painel_operacao", chave.removeprefix("PEDIDO#"), "ATUAL")[0]["status"] == "CANCELADO"
+
+
+def test_agenda_continua_a_que_parou_ate_o_fim(falhas: Falhas, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(origem, "ITENS_POR_PAGINA", 1)
+    for numero in range(5):
+        na_origem(f"P{numero}", "ENTREGUE")
+    reconciliar_painel.handler(ALARME, SemTempo(2))
+    # One that kept its place a moment ago is still running.
+    assert reconciliar_painel.handler(AGENDA, None) == {"pendencia": False}
+    passar(timedelta(minutes=6))
+    assert reconciliar_painel.handler(AGENDA, SemTempo(2))["contagem"]["conferidos"] == 4
+    passar(timedelta(minutes=6))
+    ultima = reconciliar_painel.handler(AGENDA, None)
+    assert (ultima["concluida"], ultima["contagem"]["lacunas"]) == (True, 5)
+    passar(timedelta(days=2))
+    assert reconciliar_painel.handler(AGENDA, None) == {"pendencia": False}
+
+
+def test_agenda_continua_a_que_falhou_na_primeira_pagina(falhas: Falhas, monkeypatch: pytest.MonkeyPatch) -> None:
+    na_origem("P1", "ENTREGUE")
+    with monkeypatch.context() as quebrado:
+        quebrado.setattr(RepositorioPainel, "ler_estados", None)
+        with pytest.raises(TypeError):
+            reconciliar_painel.handler(ALARME, None)
+    passar(timedelta(minutes=6))
+    assert reconciliar_painel.handler(AGENDA, None)["contagem"]["lacunas"] == 1
+
+
+def test_mudanca_perdida_mais_nova_que_a_carencia_e_achada_na_repeticao(falhas: Falhas) -> None:
+    """Lost 24 h 40 ago: the stream has dropped it, the grace of 25 h has not passed, and the alarm fires once."""
+    no_painel("P1", "PENDENTE", "SEPARADO")
+    na_origem("P1", "CANCELADO", ha=timedelta(hours=24, minutes=40))
+    primeira = reconciliar_painel.handler(ALARME, None)
+    assert primeira["contagem"]["aguardandoStream"] == 1
+    assert reconciliar_painel.handler(AGENDA, None) == {"pendencia": False}
+    passar(timedelta(hours=25, minutes=1))
+    na_origem("P1", "CANCELADO", ha=timedelta(hours=49, minutes=41))
+    na_origem("P2", "ENTREGUE", ha=timedelta(0))  # on its way now, as something always is
+    segunda = reconciliar_painel.handler(AGENDA, None)
+    assert segunda["contagem"]["lacunas"] == 1
+    assert [alerta.split("#")[0] for alerta in falhas.publicados] == ["P1"]
+    # Once: a repetition is not repeated, whatever it left to the stream.
+    assert segunda["contagem"]["aguardandoStream"] == 1
+    passar(timedelta(hours=26))
+    assert reconciliar_painel.handler(AGENDA, None) == {"pendencia": False}
+
+
+def test_agenda_sem_nada_a_fazer(falhas: Falhas, avisos: Any) -> None:
+    na_origem("P1", "ENTREGUE")
+    assert reconciliar_painel.handler(AGENDA, None) == {"pendencia": False}
+    assert avisos() == []
+    assert boto3.client("dynamodb").scan(TableName="painel_operacao")["Count"] == 0
+
+
+def test_a_que_comecou_depois_toma_o_lugar(falhas: Falhas, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older run that is still going must not write its place over a newer one's: a part would never be read."""
+    monkeypatch.setattr(origem, "ITENS_POR_PAGINA", 1)
+    for numero in range(3):
+        na_origem(f"P{numero}", "ENTREGUE")
+    original = RepositorioPainel.ler_estados
+
+    def outra_comeca(self: RepositorioPainel, pedidos: list[str]) -> Any:
+        monkeypatch.setattr(RepositorioPainel, "ler_estados", original)
+        time.sleep(0.002)  # runs are told apart by the millisecond they began in
+        reconciliar_painel.handler(ALARME, SemTempo(1))
+        return original(self, pedidos)
+
+    monkeypatch.setattr(RepositorioPainel, "ler_estados", outra_comeca)
+    antiga = reconciliar_painel.handler(ALARME, None)
+    assert (antiga["concluida"], antiga["contagem"]["conferidos"]) == (False, 1)
+    assert reconciliar_painel.handler({}, None)["contagem"]["conferidos"] == 3
 
 
 def test_itens_que_nao_se_leem_sao_contados(falhas: Falhas) -> None:
@@ -247,8 +377,9 @@ def test_entrada_malformada(falhas: Falhas, evento: dict[str, Any]) -> None:
 
 def test_andamento_vai_e_volta(falhas: Falhas) -> None:
     painel = RepositorioPainel(comum_aws.dynamodb(), "painel_operacao")
-    andamento = Andamento("TODAS", proxima={"PK": {"S": "x"}}, exemplos=["P1"])
+    andamento = Andamento("TODAS", "2026-01-01T00:00:00.000Z", proxima={"PK": {"S": "x"}}, exemplos=["P1"])
     andamento.contagem["lacunas"] = 3
-    painel.guardar_andamento(andamento)
-    assert painel.retomar_andamento("TODAS") == andamento
-    assert painel.retomar_andamento("LOJA#L001") is None
+    assert painel.guardar_andamento(andamento)
+    assert painel.ler_andamento("TODAS") == andamento
+    assert painel.ler_andamento("LOJA#L001") is None
+    assert not painel.guardar_andamento(Andamento("TODAS", "2025-12-31T23:59:59.999Z"))

@@ -69,6 +69,17 @@ variable "carencia_reconciliacao_s" {
   }
 }
 
+variable "intervalo_pendencia_min" {
+  description = "Minutes between two looks at whether a reconciliation was left unfinished or has to be repeated."
+  type        = number
+  default     = 15
+
+  validation {
+    condition     = contains([5, 10, 15, 30, 60], var.intervalo_pendencia_min)
+    error_message = "intervalo_pendencia_min is 5, 10, 15, 30 or 60."
+  }
+}
+
 variable "status_iniciais" {
   description = "Statuses an order is created with: one that has never changed has no transition and is no gap."
   type        = list(string)
