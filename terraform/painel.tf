@@ -15,6 +15,7 @@ module "painel" {
   alarme_consumidor_parado = var.painel.alarme_consumidor_parado
   carencia_reconciliacao_s = var.painel.carencia_reconciliacao_s
   intervalo_pendencia_min  = var.painel.intervalo_pendencia_min
+  idade_maxima_registro_s  = var.painel.idade_maxima_registro_s
   intervalo_consulta_ms    = var.painel.intervalo_consulta_ms
   stream_por_curinga       = var.painel.stream_por_curinga
 }
@@ -25,7 +26,8 @@ variable "painel" {
     posicao_inicial: TRIM_HORIZON or LATEST. destino_falhas: sqs (position only) or s3 (records too). habilitar_login:
     require a Cognito sign-in. alarme_consumidor_parado: alarm after 6 h without an invocation. carencia_reconciliacao_s:
     age of a change before it may be called a gap (seconds). intervalo_pendencia_min: minutes between two looks at what a
-    reconciliation left. intervalo_consulta_ms: how often an open page asks. stream_por_curinga: local engines only, see modules/painel.
+    reconciliation left. idade_maxima_registro_s: age from which a record is discarded to destino_falhas.
+    intervalo_consulta_ms: how often an open page asks. stream_por_curinga: local engines only, see modules/painel.
   EOT
   type = object({
     tabela_origem_existente  = optional(string)
@@ -35,6 +37,7 @@ variable "painel" {
     alarme_consumidor_parado = optional(bool, true)
     carencia_reconciliacao_s = optional(number, 90000)
     intervalo_pendencia_min  = optional(number, 15)
+    idade_maxima_registro_s  = optional(number, 79200)
     intervalo_consulta_ms    = optional(number, 2500)
     stream_por_curinga       = optional(bool, false)
   })

@@ -96,6 +96,7 @@ run "valores" {
     condition = (
       aws_lambda_event_source_mapping.baixar_reserva.event_source_arn == var.stream_pedidos
       && aws_lambda_event_source_mapping.baixar_reserva.maximum_retry_attempts == 3
+      && aws_lambda_event_source_mapping.baixar_reserva.maximum_record_age_in_seconds == 79200
       && aws_lambda_event_source_mapping.baixar_reserva.bisect_batch_on_function_error
       && tolist(aws_lambda_event_source_mapping.baixar_reserva.function_response_types) == tolist(["ReportBatchItemFailures"])
       && one(one(aws_lambda_event_source_mapping.baixar_reserva.destination_config).on_failure).destination_arn == aws_sqs_queue.dlq.arn

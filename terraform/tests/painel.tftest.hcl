@@ -144,11 +144,16 @@ run "valores_exatos" {
       && aws_lambda_event_source_mapping.consumidor.maximum_batching_window_in_seconds == 1
       && aws_lambda_event_source_mapping.consumidor.bisect_batch_on_function_error
       && aws_lambda_event_source_mapping.consumidor.maximum_retry_attempts == 3
+      && aws_lambda_event_source_mapping.consumidor.maximum_record_age_in_seconds == 79200
       && contains(aws_lambda_event_source_mapping.consumidor.function_response_types, "ReportBatchItemFailures")
       && aws_lambda_event_source_mapping.consumidor.destination_config[0].on_failure[0].destination_arn == "arn:aws:sqs:sa-east-1:123456789012:ffv-lab-consumidor-pedidos-dlq"
       && aws_lambda_event_source_mapping.consumidor.event_source_arn == aws_dynamodb_table.pedidos[0].stream_arn
     )
-    error_message = "The mapping: batch 100, window 1 s, bisect, 3 retries, partial batch, on-failure to the queue."
+    error_message = "The mapping: batch 100, window 1 s, bisect, 3 retries, 22 h, partial batch, on-failure to the queue."
+  }
+  assert {
+    condition     = aws_cloudwatch_metric_alarm.perda_possivel.threshold == 1000 * (aws_lambda_event_source_mapping.consumidor.maximum_record_age_in_seconds - 3600)
+    error_message = "The loss alarm is below the age the consumer is handed: above it, it would never fire."
   }
   assert {
     condition = [for f in one(aws_lambda_event_source_mapping.consumidor.filter_criteria).filter : f.pattern] == [

@@ -45,6 +45,7 @@ resource "aws_lambda_event_source_mapping" "baixar_reserva" {
   maximum_batching_window_in_seconds = 1
   bisect_batch_on_function_error     = true
   maximum_retry_attempts             = 3
+  maximum_record_age_in_seconds      = 79200 # to the queue 2 h before the stream would drop it without a word
   function_response_types            = ["ReportBatchItemFailures"]
 
   filter_criteria {

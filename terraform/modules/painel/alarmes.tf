@@ -41,11 +41,12 @@ resource "aws_cloudwatch_metric_alarm" "dlq" {
   ok_actions    = [aws_sns_topic.operacao.arn]
 }
 
-# After an outage the first batch shows how old the stream's first record is: near 24 h, what was before it is gone. The
+# After an outage the first batch shows how old the oldest record it may be handed is: near that, what was before it went to
+# the on-failure destination or is gone. The
 # alarm starts the reconciliation by itself, and tells people that it did.
 resource "aws_cloudwatch_metric_alarm" "perda_possivel" {
   alarm_name        = local.nome_alarme_perda
-  alarm_description = "O consumidor leu registros com quase 24 h: o que veio antes pode ter expirado. A reconciliação foi iniciada (${module.reconciliar.nome})."
+  alarm_description = "O consumidor leu registros quase na idade máxima: o que veio antes foi descartado ou expirou. A reconciliação foi iniciada (${module.reconciliar.nome})."
 
   namespace           = "AWS/Lambda"
   metric_name         = "IteratorAge"
@@ -54,8 +55,9 @@ resource "aws_cloudwatch_metric_alarm" "perda_possivel" {
   period              = 60
   evaluation_periods  = 1
   comparison_operator = "GreaterThanThreshold"
-  threshold           = 82800000 # 23 h in ms
-  treat_missing_data  = "notBreaching"
+  # The consumer is never handed a record above its maximum age: an hour below it, in ms.
+  threshold          = (var.idade_maxima_registro_s - 3600) * 1000
+  treat_missing_data = "notBreaching"
 
   alarm_actions = [aws_sns_topic.operacao.arn, module.reconciliar.arn]
   ok_actions    = [aws_sns_topic.operacao.arn]

@@ -60,7 +60,10 @@ resource "aws_lambda_event_source_mapping" "consumidor" {
   maximum_batching_window_in_seconds = 1
   bisect_batch_on_function_error     = true
   maximum_retry_attempts             = 3
-  function_response_types            = ["ReportBatchItemFailures"]
+  # Throttled, a record is tried until the stream drops it at 24 h, and nothing says so. Before that it goes to the
+  # on-failure destination, with time left to read it from the stream.
+  maximum_record_age_in_seconds = var.idade_maxima_registro_s
+  function_response_types       = ["ReportBatchItemFailures"]
 
   # Creations, removals and expirations would only be paid for and skipped.
   filter_criteria {

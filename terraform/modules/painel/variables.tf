@@ -69,6 +69,20 @@ variable "carencia_reconciliacao_s" {
   }
 }
 
+variable "idade_maxima_registro_s" {
+  description = <<-EOT
+    Age from which the consumer is no longer handed a record (seconds): it goes to the on-failure destination while the stream
+    still holds it. The loss alarm is an hour below.
+  EOT
+  type        = number
+  default     = 79200
+
+  validation {
+    condition     = var.idade_maxima_registro_s >= 7200 && var.idade_maxima_registro_s <= 82800
+    error_message = "idade_maxima_registro_s is between 7200 and 82800: an hour of the stream's 24 must be left to read what was discarded."
+  }
+}
+
 variable "intervalo_pendencia_min" {
   description = "Minutes between two looks at whether a reconciliation was left unfinished or has to be repeated."
   type        = number
