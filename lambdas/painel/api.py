@@ -79,10 +79,12 @@ def pedidos(loja: str) -> Response[str]:
         validar_limite(_parametro("limite")),
         _parametro("cursor"),
     )
+    a_repor = _consultas().reposicoes(loja)
     return respostas.json(
         {
             "pedidos": lista.pedidos,
-            "reposicoes": _consultas().reposicoes(loja),
+            "reposicoes": a_repor.linhas,
+            "proximaReposicoes": a_repor.proxima,
             "proxima": lista.proxima,
             "desde": max([pedido["gravadoEm"] for pedido in lista.pedidos], default=agora),
         }
@@ -97,12 +99,20 @@ def mudancas(loja: str) -> Response[str]:
     return respostas.json_com_etag(
         {
             "pedidos": vistas.pedidos,
-            "reposicoes": vistas.reposicoes,
+            "reposicoes": vistas.reposicoes.linhas,
+            "proximaReposicoes": vistas.reposicoes.proxima,
             "desde": vistas.desde,
             "incompleta": vistas.incompleta,
         },
         str(app.current_event.headers.get("if-none-match") or ""),
     )
+
+
+@app.get("/painel/lojas/<loja>/reposicoes")
+def reposicoes(loja: str) -> Response[str]:
+    """What the store has to put back, after the first page; ``cursor`` is the ``proximaReposicoes`` of the last one."""
+    pagina = _consultas().reposicoes(_loja_do_gerente(loja), _parametro("cursor"))
+    return respostas.json({"reposicoes": pagina.linhas, "proximaReposicoes": pagina.proxima})
 
 
 @app.get("/painel/lojas/<loja>/pedidos/<pedido_id>")

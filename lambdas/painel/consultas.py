@@ -28,6 +28,9 @@ _LOJA = re.compile(r"[0-9A-Za-z_-]{1,32}\Z")
 _PEDIDO = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
 _STATUS = re.compile(r"[A-Z][A-Z_]{0,39}\Z")
 _CURSOR = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)#([0-9A-Za-z_-]{1,64})\Z")
+_CURSOR_REPOSICAO = re.compile(
+    r"((?:[12]#)?\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#([0-9A-Za-z_-]{1,64}))#([TL][0-9TZ:.-]{24,40})\Z"
+)
 _ORDEM = re.compile(r"(T[0-9]{40}|L\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)\Z")
 
 
@@ -77,13 +80,21 @@ class ListaDaLoja:
 
 
 @dataclass(frozen=True)
+class Reposicoes:
+    """A page of what a store has to put back; ``proxima`` is the cursor of the next page."""
+
+    linhas: list[Linha]
+    proxima: str | None
+
+
+@dataclass(frozen=True)
 class Mudancas:
     """What changed since ``desde``; ``incompleta`` when there was too much to send and the browser should list
     again.
     """
 
     pedidos: list[Linha]
-    reposicoes: list[Linha]
+    reposicoes: Reposicoes
     desde: str
     incompleta: bool
 
@@ -153,16 +164,24 @@ class Consultas:
             incompleta="LastEvaluatedKey" in resposta,
         )
 
-    def reposicoes(self, loja: str) -> list[Linha]:
-        """What the store still has to put back, oldest first: cancelled after being packed and not acknowledged yet."""
-        resposta = self._cliente.query(
-            TableName=self._tabela,
-            IndexName="GSI2",
-            KeyConditionExpression="GSI2PK = :loja",
-            ExpressionAttributeValues={":loja": {"S": f"REPOSICAO#LOJA#{loja}"}},
-            Limit=REPOSICOES_NO_MAXIMO,
-        )
-        return [
+    def reposicoes(self, loja: str, cursor: str | None = None) -> Reposicoes:
+        """What the store still has to put back, page by page: cancelled after being packed before cancelled and never
+        seen packed (TALVEZ), each the newest first; acknowledged ones are not there.
+        """
+        pedido: dict[str, Any] = {
+            "TableName": self._tabela,
+            "IndexName": "GSI2",
+            "KeyConditionExpression": "GSI2PK = :loja",
+            "ExpressionAttributeValues": {":loja": {"S": f"REPOSICAO#LOJA#{loja}"}},
+            "ScanIndexForward": False,
+            "Limit": REPOSICOES_NO_MAXIMO,
+        }
+        if cursor is not None:
+            pedido["ExclusiveStartKey"] = _chave_da_reposicao(loja, cursor)
+        resposta = self._cliente.query(**pedido)
+        ultima = resposta.get("LastEvaluatedKey")
+        proxima = f"{ultima['GSI2SK']['S']}#{_ordem_de(ultima['SK']['S'])}" if ultima else None
+        linhas = [
             {
                 "pedidoId": item["pedidoId"]["S"],
                 "ordem": _ordem_de(item["SK"]["S"]),
@@ -171,6 +190,7 @@ class Consultas:
             }
             for item in resposta["Items"]
         ]
+        return Reposicoes(linhas, proxima)
 
     def pedido(self, pedido_id: str) -> Linha:
         """Current state and whole timeline of one order, oldest first; PedidoNaoEncontradoError when never seen."""
@@ -269,6 +289,18 @@ def _chave_do_cursor(loja: str, cursor: str | None) -> dict[str, Any] | None:
         "SK": {"S": ATUAL},
         "GSI1PK": {"S": f"LOJA#{loja}"},
         "GSI1SK": {"S": cursor},
+    }
+
+
+def _chave_da_reposicao(loja: str, cursor: str) -> dict[str, Any]:
+    partes = _CURSOR_REPOSICAO.match(cursor)
+    if partes is None:
+        raise ConsultaInvalidaError("O cursor da página é inválido.")
+    return {
+        "PK": {"S": chave_pedido(partes[2])},
+        "SK": {"S": validar_ordem(partes[3])},
+        "GSI2PK": {"S": f"REPOSICAO#LOJA#{loja}"},
+        "GSI2SK": {"S": partes[1]},
     }
 
 

@@ -12,6 +12,7 @@ from painel.transicao import Transicao
 class Repositorio(Protocol):
     """What writing needs of the table."""
 
+    def marcar_inicio(self, instante: str) -> str: ...
     def registrar_transicao(self, transicao: Transicao, gravado_em: str) -> Registro: ...
     def atualizar_atual(self, transicao: Transicao, gravado_em: str) -> bool: ...
     def marcar_alerta_publicado(self, pedido_id: str, sk: str, publicado_em: str) -> None: ...
@@ -45,6 +46,8 @@ class Gravador:
     def aplicar(self, transicao: Transicao) -> None:
         """Write, show and alert one transition; repeating it changes nothing."""
         gravado_em = agora_iso()
+        # What never reached the panel and is older than its first record was not lost: reconciliation asks.
+        self._repositorio.marcar_inicio(transicao.em)
         registro = self._repositorio.registrar_transicao(transicao, gravado_em)
         self._repositorio.atualizar_atual(transicao, gravado_em)
         self.contagem["TransicoesGravadas" if registro.novo else "TransicoesRepetidas"] += 1

@@ -32,6 +32,8 @@ class TabelaDeOrigem:
         pedido: dict[str, Any] = {
             "TableName": self._tabela,
             "Limit": ITENS_POR_PAGINA,
+            # Twice the price of the other kind, which may show an order as it was before a change the panel has seen.
+            "ConsistentRead": True,
             "FilterExpression": "SK = :sk",
             "ExpressionAttributeValues": {":sk": {"S": SK_DO_PEDIDO}},
         }

@@ -17,7 +17,7 @@ from comum.relogio import agora, de_iso, para_iso
 from painel.alertas import AlertaReposicao
 from painel.transicao import CANCELADO, SEPARADO
 
-Veredito = Literal["igual", "semTransicao", "aguardandoStream", "lacuna"]
+Veredito = Literal["igual", "semTransicao", "painelAdiante", "aguardandoStream", "lacuna"]
 Certeza = Literal["SIM", "TALVEZ"]
 _EXEMPLOS = 50
 # A run keeps its place after each page, about a second: one that has not for this long was stopped.
@@ -36,20 +36,25 @@ class PedidoNaOrigem:
 
 @dataclass(frozen=True)
 class EstadoNoPainel:
-    """An order as the panel shows it; ``alerta_lacuna`` is the key of a gap whose alert has not gone out yet."""
+    """An order as the panel shows it since ``em``; ``alerta_lacuna``: key of a gap whose alert has not gone out yet."""
 
     status: str
+    em: str
     sequencia: str | None
     alerta_lacuna: str | None
 
 
 @dataclass(frozen=True)
 class Lacuna:
-    """A gap of one order: last status known (None: never seen), status found, and whether goods may have to go back."""
+    """A gap of one order: last status known (None: never seen), status found, and whether goods may have to go back.
+
+    ``antes_do_painel``: never seen because it last changed before the panel began, which no outage made happen.
+    """
 
     pedido: PedidoNaOrigem
     ultimo_conhecido: str | None
     sequencia_conhecida: str | None
+    antes_do_painel: bool = False
 
     @property
     def sk(self) -> str:
@@ -58,8 +63,11 @@ class Lacuna:
 
     @property
     def reposicao(self) -> Certeza | None:
-        """SIM: packed when last seen and cancelled now. TALVEZ: cancelled now, and whether it was packed is unknown."""
-        if self.pedido.status != CANCELADO:
+        """SIM: packed when last seen and cancelled now. TALVEZ: cancelled now, and whether it was packed is unknown.
+
+        What was cancelled before the panel began is nobody's to check.
+        """
+        if self.pedido.status != CANCELADO or self.antes_do_painel:
             return None
         return "SIM" if self.ultimo_conhecido == SEPARADO else "TALVEZ"
 
@@ -119,6 +127,8 @@ class Origem(Protocol):
 class Painel(Protocol):
     """What reconciling needs of the panel's table."""
 
+    def marcar_inicio(self, instante: str) -> str: ...
+    def ler_inicio(self) -> str | None: ...
     def ler_estados(self, pedidos: list[str]) -> dict[str, EstadoNoPainel]: ...
     def gravar_lacuna(self, lacuna: Lacuna, gravado_em: str) -> bool: ...
     def marcar_alerta_publicado(self, pedido_id: str, sk: str, publicado_em: str) -> None: ...
@@ -148,6 +158,9 @@ def comparar(origem: PedidoNaOrigem, painel: EstadoNoPainel | None, limite: str,
         return "igual"
     if painel is None and origem.status in iniciais:
         return "semTransicao"
+    if painel is not None and painel.em >= origem.atualizado_em:
+        # Read from the source before the panel moved on: never a reason to move it back.
+        return "painelAdiante"
     if origem.atualizado_em > limite:
         return "aguardandoStream"
     return "lacuna"
@@ -179,13 +192,17 @@ class Reconciliador:
         """
         # Kept before the first page too: a run that fails there is still one to go on with.
         no_lugar = self._guardar(andamento)
+        agora_mesmo = para_iso(agora())
+        inicio = (
+            self._painel.ler_inicio() if self._simular else self._painel.marcar_inicio(agora_mesmo)
+        ) or agora_mesmo
         while no_lugar and not andamento.concluida and ha_tempo():
             pagina = self._origem.pagina(loja, andamento.proxima)
             andamento.contagem["ilegiveis"] += pagina.ilegiveis
             estados = self._painel.ler_estados([pedido.pedido_id for pedido in pagina.pedidos])
             limite = para_iso(agora() - self._carencia)
             for pedido in pagina.pedidos:
-                self._conferir(pedido, estados.get(pedido.pedido_id), limite, andamento)
+                self._conferir(pedido, estados.get(pedido.pedido_id), limite, inicio, andamento)
             andamento.proxima = pagina.proxima
             andamento.concluida = pagina.proxima is None
             if andamento.concluida and loja is None and not andamento.repeticao:
@@ -203,7 +220,7 @@ class Reconciliador:
         return para_iso(agora() + self._carencia) if andamento.contagem["aguardandoStream"] else None
 
     def _conferir(
-        self, pedido: PedidoNaOrigem, estado: EstadoNoPainel | None, limite: str, andamento: Andamento
+        self, pedido: PedidoNaOrigem, estado: EstadoNoPainel | None, limite: str, inicio: str, andamento: Andamento
     ) -> None:
         andamento.contagem["conferidos"] += 1
         if estado is not None and estado.alerta_lacuna is not None and not self._simular:
@@ -211,20 +228,23 @@ class Reconciliador:
             self._alertar(pedido, estado.alerta_lacuna, andamento)
         veredito = comparar(pedido, estado, limite, self._iniciais)
         if veredito == "lacuna":
-            self._marcar(pedido, estado, andamento)
+            self._marcar(pedido, estado, inicio, andamento)
         else:
             andamento.contagem[veredito] += 1
 
-    def _marcar(self, pedido: PedidoNaOrigem, estado: EstadoNoPainel | None, andamento: Andamento) -> None:
+    def _marcar(self, pedido: PedidoNaOrigem, estado: EstadoNoPainel | None, inicio: str, andamento: Andamento) -> None:
         lacuna = Lacuna(
             pedido=pedido,
             ultimo_conhecido=estado.status if estado else None,
             sequencia_conhecida=estado.sequencia if estado else None,
+            antes_do_painel=estado is None and pedido.atualizado_em < inicio,
         )
         if not self._simular and not self._painel.gravar_lacuna(lacuna, para_iso(agora())):
             andamento.contagem["mudouEnquantoConferia"] += 1
             return
         andamento.contagem["lacunas"] += 1
+        if lacuna.antes_do_painel:
+            andamento.contagem["antesDoPainel"] += 1
         if lacuna.reposicao is not None:
             andamento.contagem["reposicaoCerta" if lacuna.reposicao == "SIM" else "reposicaoTalvez"] += 1
         if len(andamento.exemplos) < _EXEMPLOS:

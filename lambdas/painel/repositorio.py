@@ -10,6 +10,8 @@ Items of one order (partition ``PEDIDO#<id>``):
     PUBLICADO) and, until the store acknowledges, a place in GSI2 (``REPOSICAO#LOJA#<loja>``).
 ``LACUNA#<instant>``
     Written by reconciliation only: the stream lost changes here; the states in between are not known and not invented.
+
+Of no order: ``PAINEL`` / ``INICIO``, when the panel began, and ``RECONCILIACAO#<scope>`` / ``ANDAMENTO``.
 """
 
 import json
@@ -18,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from painel.reconciliacao import Andamento, EstadoNoPainel, Lacuna, ate_o_segundo
+from painel.reconciliacao import Andamento, Certeza, EstadoNoPainel, Lacuna, ate_o_segundo
 from painel.transicao import Transicao
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ ATUAL = "ATUAL"
 PREFIXO_TRANSICAO = "TRANSICAO#"
 PREFIXO_LACUNA = "LACUNA#"
 INDICE_LOJA, INDICE_REPOSICAO = "GSI1", "GSI2"
+PESOS: dict[Certeza, int] = {"SIM": 2, "TALVEZ": 1}
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class RepositorioPainel:
     def __init__(self, cliente: "DynamoDBClient", tabela: str) -> None:
         self._cliente = cliente
         self._tabela = tabela
+        self._inicio: str | None = None
 
     # --- writing: the consumer ---------------------------------------------------------------------------------------
 
@@ -74,7 +78,7 @@ class RepositorioPainel:
         }
         if transicao.pede_reposicao:
             item["alerta"] = _s("PENDENTE")
-            item |= _lugar_na_reposicao(transicao.loja, transicao.em, transicao.pedido_id)
+            item |= _lugar_na_reposicao(transicao.loja, "SIM", transicao.em, transicao.pedido_id)
         existente = self._criar(item)
         if existente is None:
             return Registro(novo=True, alerta=_alerta(item))
@@ -134,6 +138,20 @@ class RepositorioPainel:
         except self._cliente.exceptions.ConditionalCheckFailedException:
             return
 
+    def marcar_inicio(self, instante: str) -> str:
+        """Keep when the panel began, and answer what is kept: asked of the table once per process.
+
+        Duplicate: the condition keeps the first.
+        """
+        if self._inicio is None:
+            existente = self._criar({"PK": _s("PAINEL"), "SK": _s("INICIO"), "em": _s(instante)})
+            self._inicio = str(existente["em"]["S"]) if existente else instante
+        return self._inicio
+
+    def ler_inicio(self) -> str | None:
+        """When the panel began; None when nothing was kept yet."""
+        return _textos(self._ler(_s("PAINEL"), _s("INICIO"))).get("em")
+
     # --- writing: reconciliation -------------------------------------------------------------------------------------
 
     def gravar_lacuna(self, lacuna: Lacuna, gravado_em: str) -> bool:
@@ -156,7 +174,7 @@ class RepositorioPainel:
         }
         if lacuna.reposicao is not None:
             item["conferirReposicao"] = _s(lacuna.reposicao)
-            item |= _lugar_na_reposicao(pedido.loja, pedido.atualizado_em, pedido.pedido_id)
+            item |= _lugar_na_reposicao(pedido.loja, lacuna.reposicao, pedido.atualizado_em, pedido.pedido_id)
         if lacuna.reposicao == "SIM":
             item["alerta"] = _s("PENDENTE")
         try:
@@ -236,7 +254,10 @@ class RepositorioPainel:
             for item in resposta["Responses"].get(self._tabela, []):
                 lido = _textos(item)
                 estados[lido["pedidoId"]] = EstadoNoPainel(
-                    status=lido["status"], sequencia=lido.get("sequencia"), alerta_lacuna=lido.get("alertaLacuna")
+                    status=lido["status"],
+                    em=lido["em"],
+                    sequencia=lido.get("sequencia"),
+                    alerta_lacuna=lido.get("alertaLacuna"),
                 )
             if self._tabela in resposta["UnprocessedKeys"]:
                 chaves += cast(list[Any], resposta["UnprocessedKeys"][self._tabela]["Keys"])
@@ -315,8 +336,9 @@ def _s(valor: str) -> Any:
     return {"S": valor}
 
 
-def _lugar_na_reposicao(loja: str, em: str, pedido_id: str) -> Item:
-    return {"GSI2PK": _s(f"REPOSICAO#LOJA#{loja}"), "GSI2SK": _s(f"{em}#{pedido_id}")}
+def _lugar_na_reposicao(loja: str, certeza: Certeza, em: str, pedido_id: str) -> Item:
+    # Read from the end: what is certain before what may be, and each the newest first.
+    return {"GSI2PK": _s(f"REPOSICAO#LOJA#{loja}"), "GSI2SK": _s(f"{PESOS[certeza]}#{em}#{pedido_id}")}
 
 
 def _alerta(item: Item) -> EstadoAlerta | None:

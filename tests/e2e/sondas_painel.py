@@ -147,15 +147,19 @@ def esquecer_no_painel(painel: Bancada, pedido: str) -> None:
 def com_lacuna(painel: Bancada) -> str:
     """An order the panel last saw SEPARADO and the source shows CANCELADO."""
     pedido = cancelado_apos_separado(painel)
-    ultimo = painel.itens(pedido)[-1]
+    separado, ultimo = painel.itens(pedido)
     cliente, tabela = painel.alvo.cliente("dynamodb"), painel.alvo.saida("tabela_painel_operacao")
     cliente.delete_item(TableName=tabela, Key={"PK": {"S": ultimo["PK"]}, "SK": {"S": ultimo["SK"]}})
     cliente.update_item(
         TableName=tabela,
         Key={"PK": {"S": ultimo["PK"]}, "SK": {"S": "ATUAL"}},
-        UpdateExpression="SET #s = :separado",
+        UpdateExpression="SET #s = :separado, em = :em, sequencia = :sequencia",
         ExpressionAttributeNames={"#s": "status"},
-        ExpressionAttributeValues={":separado": {"S": "SEPARADO"}},
+        ExpressionAttributeValues={
+            ":separado": {"S": "SEPARADO"},
+            ":em": {"S": separado["em"]},
+            ":sequencia": {"S": separado["sequencia"]},
+        },
     )
     return pedido
 

@@ -132,7 +132,9 @@ def test_reconciliacao_continua_ate_terminar(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = {"simulada": False, "exemplos": ["P1"], "contagem": {"conferidos": 10, "lacunas": 1, "reposicaoCerta": 1}}
-    alvo = AlvoDeMentira([{**base, "concluida": False}, {**base, "concluida": True, "repetirApos": "2026-01-02T01:00:00.000Z"}])
+    alvo = AlvoDeMentira(
+        [{**base, "concluida": False}, {**base, "concluida": True, "repetirApos": "2026-01-02T01:00:00.000Z"}]
+    )
     monkeypatch.setattr("provas.alvo.Alvo.carregar", lambda nome, **_: alvo)
     assert reconciliar.principal(["--loja", "L001", "--carencia", "0"]) == 0
     assert [evento["recomecar"] for evento in alvo.eventos] == [True, False]

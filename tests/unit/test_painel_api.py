@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -12,8 +13,9 @@ from openapi_spec_validator import validate as validar_openapi
 from openapi_spec_validator.readers import read_from_filename
 
 from comum import aws as comum_aws
-from painel import api
+from painel import api, consultas
 from painel.gravacao import Gravador
+from painel.reconciliacao import Lacuna, PedidoNaOrigem
 from painel.repositorio import RepositorioPainel
 from painel.transicao import ler_transicao
 from tests.browser.servidor import evento_http
@@ -174,6 +176,34 @@ def test_reconhecido_nao_volta_quando_o_registro_e_reenviado(painel: Gravador) -
     pedir(f"/painel/lojas/L001/pedidos/P1/reposicoes/{ordem}", metodo="PUT")
     escrever(painel, "P1", "SEPARADO", "CANCELADO", 1)
     assert pedir("/painel/lojas/L001/pedidos")[1]["reposicoes"] == []
+
+
+def test_reposicoes_certas_antes_das_que_talvez_as_novas_primeiro_e_por_pagina(
+    painel: Gravador, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consultas, "REPOSICOES_NO_MAXIMO", 2)
+    for numero in (1, 2, 3):
+        escrever(painel, f"P{numero}", "SEPARADO", "CANCELADO", numero)
+    repositorio = RepositorioPainel(comum_aws.dynamodb(), "painel_operacao")
+    for numero in (1, 2):  # newer than every certain one
+        na_origem = PedidoNaOrigem(f"T{numero}", "L001", "CANCELADO", f"2026-02-0{numero}T00:00:00.000Z")
+        assert repositorio.gravar_lacuna(Lacuna(na_origem, None, None), "2026-02-03T00:00:00.000Z")
+    _, pagina, _ = pedir("/painel/lojas/L001/pedidos")
+    mudancas = pedir("/painel/lojas/L001/mudancas", "desde=2026-01-01T00:00:00.000Z")[1]
+    assert mudancas["proximaReposicoes"] == pagina["proximaReposicoes"]
+    vistas = [linha["pedidoId"] for linha in pagina["reposicoes"]]
+    while pagina["proximaReposicoes"]:
+        assert len(pagina["reposicoes"]) == 2
+        cursor = quote(pagina["proximaReposicoes"], safe="")
+        status, pagina, _ = pedir("/painel/lojas/L001/reposicoes", f"cursor={cursor}")
+        assert status == 200
+        vistas += [linha["pedidoId"] for linha in pagina["reposicoes"]]
+    assert vistas == ["P3", "P2", "P1", "T2", "T1"]
+
+
+@pytest.mark.parametrize("cursor", ["x", "2%23x%23P1%23T1", "2%232026-01-01T00:00:00.000Z%23P1%23X"])
+def test_cursor_de_reposicoes_malformado(painel: Gravador, cursor: str) -> None:
+    assert pedir("/painel/lojas/L001/reposicoes", f"cursor={cursor}")[0] == 400
 
 
 @pytest.mark.parametrize(

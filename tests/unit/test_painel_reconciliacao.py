@@ -12,6 +12,7 @@ import pytest
 from comum import aws as comum_aws
 from comum.relogio import de_iso, para_iso
 from painel import consumidor, origem, reconciliar_painel
+from painel.consultas import REPOSICOES_NO_MAXIMO, Consultas
 from painel.erros import ConsultaInvalidaError
 from painel.reconciliacao import Andamento
 from painel.repositorio import RepositorioPainel
@@ -130,6 +131,7 @@ def test_visto_separado_e_agora_cancelado_avisa_a_loja_uma_vez(falhas: Falhas) -
 
 
 def test_cancelado_sem_saber_se_foi_separado_pede_conferencia_sem_alerta(falhas: Falhas) -> None:
+    no_painel("P0", "PENDENTE", "SEPARADO")  # the panel had begun
     na_origem("P1", "CANCELADO")
     resultado = reconciliar_painel.handler({}, None)
     assert resultado["contagem"]["reposicaoTalvez"] == 1
@@ -137,10 +139,54 @@ def test_cancelado_sem_saber_se_foi_separado_pede_conferencia_sem_alerta(falhas:
     assert falhas.publicados == []
 
 
+def test_historico_de_antes_do_painel_nao_soterra_a_reposicao_de_hoje(falhas: Falhas) -> None:
+    """The first reconciliation of a table with a past: hundreds of old cancellations, and one of today."""
+    agora = int(datetime.now(UTC).timestamp())
+    for numero in range(REPOSICOES_NO_MAXIMO + 5):
+        na_origem(f"VELHO{numero}", "CANCELADO", ha=timedelta(days=300))
+    for posicao, (de, para) in enumerate((("PENDENTE", "SEPARADO"), ("SEPARADO", "CANCELADO"))):
+        consumidor.handler({"Records": [registro("HOJE", de, para, SEQUENCIA + posicao, epoca=agora)]}, None)
+    na_origem("HOJE", "CANCELADO", ha=timedelta(0))
+    contagem = reconciliar_painel.handler({}, None)["contagem"]
+    assert contagem["lacunas"] == contagem["antesDoPainel"] == REPOSICOES_NO_MAXIMO + 5
+    assert "reposicaoTalvez" not in contagem
+    reposicoes = Consultas(comum_aws.dynamodb(), "painel_operacao").reposicoes("L001")
+    assert [(linha["pedidoId"], linha["certeza"]) for linha in reposicoes.linhas] == [("HOJE", "SIM")]
+    assert "conferirReposicao" not in itens("painel_operacao", "VELHO0", "LACUNA#")[0]
+
+
+def test_o_inicio_do_painel_e_o_primeiro_guardado(falhas: Falhas) -> None:
+    painel = RepositorioPainel(comum_aws.dynamodb(), "painel_operacao")
+    assert painel.ler_inicio() is None
+    assert painel.marcar_inicio("2026-01-02T00:00:00.000Z") == "2026-01-02T00:00:00.000Z"
+    outro_processo = RepositorioPainel(comum_aws.dynamodb(), "painel_operacao")
+    assert outro_processo.marcar_inicio("2026-01-01T00:00:00.000Z") == "2026-01-02T00:00:00.000Z"
+    assert outro_processo.ler_inicio() == "2026-01-02T00:00:00.000Z"
+
+
+def test_painel_adiante_da_origem_nao_volta(falhas: Falhas) -> None:
+    """The source was read before a change that the panel has seen: the difference is the source's, not the panel's."""
+    no_painel("P1", "PENDENTE", "SEPARADO")
+    depois = registro("P1", "SEPARADO", "EM_ENTREGA", SEQUENCIA + 1, epoca=int(datetime.now(UTC).timestamp()))
+    consumidor.handler({"Records": [depois]}, None)
+    na_origem("P1", "SEPARADO", ha=timedelta(hours=30))
+    assert reconciliar_painel.handler({}, None)["contagem"] == {"ilegiveis": 0, "conferidos": 1, "painelAdiante": 1}
+    assert itens("painel_operacao", "P1", "ATUAL")[0]["status"] == "EM_ENTREGA"
+    assert itens("painel_operacao", "P1", "LACUNA#") == []
+
+
+def test_a_origem_e_lida_com_consistencia(falhas: Falhas, monkeypatch: pytest.MonkeyPatch) -> None:
+    cliente, pedidos = comum_aws.dynamodb(), []
+    varrer = cliente.scan
+    monkeypatch.setattr(cliente, "scan", lambda **pedido: pedidos.append(pedido) or varrer(**pedido), raising=False)
+    origem.TabelaDeOrigem(cliente, "pedidos_cadencia").pagina(None, None)
+    assert [pedido["ConsistentRead"] for pedido in pedidos] == [True]
+
+
 def test_alerta_que_nao_saiu_sai_na_proxima(falhas: Falhas) -> None:
     no_painel("P1", "PENDENTE", "SEPARADO")
     na_origem("P1", "CANCELADO")
-    falhas.plano = iter(["ok", "antes"])  # the run's place, and then the publication
+    falhas.plano = iter(["ok", "ok", "antes"])  # the run's place, the panel's beginning, and then the publication
     with pytest.raises(Exception, match="publish"):
         reconciliar_painel.handler({}, None)
     assert len(itens("painel_operacao", "P1", "LACUNA#")) == 1
@@ -366,7 +412,12 @@ def test_itens_que_nao_se_leem_sao_contados(falhas: Falhas) -> None:
         Item={"PK": {"S": "PEDIDO#P1"}, "SK": {"S": "METADADOS"}, "status": {"S": "CANCELADO"}},
     )
     na_origem("P2", "ENTREGUE")
-    assert reconciliar_painel.handler({}, None)["contagem"] == {"ilegiveis": 1, "conferidos": 1, "lacunas": 1}
+    assert reconciliar_painel.handler({}, None)["contagem"] == {
+        "ilegiveis": 1,
+        "conferidos": 1,
+        "lacunas": 1,
+        "antesDoPainel": 1,
+    }
 
 
 @pytest.mark.parametrize("evento", [{"loja": "a b"}, {"loja": 7}, {"carenciaSegundos": -1}, {"carenciaSegundos": "x"}])

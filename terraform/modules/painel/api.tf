@@ -5,6 +5,7 @@ locals {
   rotas_protegidas = [
     "GET /painel/lojas/{loja}/pedidos",
     "GET /painel/lojas/{loja}/mudancas",
+    "GET /painel/lojas/{loja}/reposicoes",
     "GET /painel/lojas/{loja}/pedidos/{pedidoId}",
     "PUT /painel/lojas/{loja}/pedidos/{pedidoId}/reposicoes/{ordem}",
   ]
