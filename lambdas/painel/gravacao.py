@@ -6,7 +6,7 @@ from typing import Protocol
 from comum.relogio import agora_iso, de_iso
 from painel.alertas import AlertaReposicao
 from painel.repositorio import PREFIXO_TRANSICAO, Registro
-from painel.transicao import Transicao
+from painel.transicao import CANCELADO, Transicao
 
 
 class Repositorio(Protocol):
@@ -14,7 +14,8 @@ class Repositorio(Protocol):
 
     def marcar_inicio(self, instante: str) -> str: ...
     def registrar_transicao(self, transicao: Transicao, gravado_em: str) -> Registro: ...
-    def atualizar_atual(self, transicao: Transicao, gravado_em: str) -> bool: ...
+    def atualizar_atual(self, transicao: Transicao, gravado_em: str) -> str | None: ...
+    def pedir_conferencia(self, transicao: Transicao) -> None: ...
     def marcar_alerta_publicado(self, pedido_id: str, sk: str, publicado_em: str) -> None: ...
 
 
@@ -28,7 +29,7 @@ class Gravador:
     """Applies transitions in a fixed order, so that a crash after any step is finished by the re-sent record.
 
     1. TRANSICAO, which also claims the alert (``alerta = PENDENTE``);
-    2. ATUAL, if this is the latest;
+    2. ATUAL, if this is the latest, and what its jump asks for if it left a status the panel did not show;
     3. the alert, if the claim is still PENDENTE, and then PUBLICADO.
 
     Steps 1 and 2 repeat without effect. Step 3 has one window: the topic accepted the message and the process died,
@@ -49,7 +50,9 @@ class Gravador:
         # What never reached the panel and is older than its first record was not lost: reconciliation asks.
         self._repositorio.marcar_inicio(transicao.em)
         registro = self._repositorio.registrar_transicao(transicao, gravado_em)
-        self._repositorio.atualizar_atual(transicao, gravado_em)
+        antes = self._repositorio.atualizar_atual(transicao, gravado_em)
+        if antes is not None and antes != transicao.de:
+            self._notar_salto(transicao, novo=registro.novo)
         self.contagem["TransicoesGravadas" if registro.novo else "TransicoesRepetidas"] += 1
         if registro.novo:
             atraso = de_iso(gravado_em) - de_iso(transicao.em)
@@ -58,6 +61,16 @@ class Gravador:
                 self.contagem["CancelamentosAposSeparacao"] += 1
         if registro.alerta == "PENDENTE":
             self._alertar(transicao)
+
+    def _notar_salto(self, transicao: Transicao, *, novo: bool) -> None:
+        """The record leaves a status that the panel did not show: at least one transition before it never arrived.
+
+        None is invented; the history shows the jump. If the order had been cancelled unseen, goods may have to go back.
+        """
+        if novo:
+            self.contagem["TransicoesComSalto"] += 1
+        if transicao.de == CANCELADO:
+            self._repositorio.pedir_conferencia(transicao)
 
     def _alertar(self, transicao: Transicao) -> None:
         sk = PREFIXO_TRANSICAO + transicao.sequencia

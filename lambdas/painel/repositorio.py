@@ -84,19 +84,25 @@ class RepositorioPainel:
             return Registro(novo=True, alerta=_alerta(item))
         return Registro(novo=False, alerta=_alerta(existente))
 
-    def atualizar_atual(self, transicao: Transicao, gravado_em: str) -> bool:
-        """Move ATUAL forward to this transition; False when it already shows something later.
+    def atualizar_atual(self, transicao: Transicao, gravado_em: str) -> str | None:
+        """Move ATUAL forward to this transition; None when it already shows something later.
+
+        The answer is the status ATUAL showed before it, the transition's own ``de`` when there was none. It is kept
+        with ATUAL (``vistoAntes``), so that a re-sent record is told the same.
 
         Do after undo: a record re-sent from an earlier checkpoint, or brought back from the on-failure queue, has a
         lower sequence than the one stored and cannot move the panel backwards. A state rebuilt by reconciliation has no
         sequence, so it is compared by instant instead.
         """
         try:
-            self._cliente.update_item(
+            atual = self._cliente.update_item(
                 TableName=self._tabela,
                 Key={"PK": _s(chave_pedido(transicao.pedido_id)), "SK": _s(ATUAL)},
+                ReturnValues="ALL_NEW",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 UpdateExpression=(
-                    "SET pedidoId = :id, loja = :loja, #status = :para, statusAnterior = :de, em = :em,"
+                    "SET vistoAntes = if_not_exists(#status, :de),"
+                    " pedidoId = :id, loja = :loja, #status = :para, statusAnterior = :de, em = :em,"
                     " sequencia = :seq, gravadoEm = :gravado, GSI1PK = :gsi1pk, GSI1SK = :gsi1sk"
                     " REMOVE reconstruidoAte"
                 ),
@@ -116,10 +122,32 @@ class RepositorioPainel:
                     ":gsi1pk": _s(f"LOJA#{transicao.loja}"),
                     ":gsi1sk": _s(f"{gravado_em}#{transicao.pedido_id}"),
                 },
+            )["Attributes"]
+        except self._cliente.exceptions.ConditionalCheckFailedException as erro:
+            lido = _textos(cast(Mapping[str, Any], erro.response).get("Item", {}))
+            return lido.get("vistoAntes") if lido.get("sequencia") == transicao.sequencia else None
+        return str(atual["vistoAntes"]["S"])
+
+    def pedir_conferencia(self, transicao: Transicao) -> None:
+        """Put on the store's restock list, as TALVEZ, a transition that says the order had been cancelled unseen.
+
+        Its facts stay. Duplicate: asked once, acknowledged or not.
+        """
+        lugar = _lugar_na_reposicao(transicao.loja, "TALVEZ", transicao.em, transicao.pedido_id)
+        try:
+            self._cliente.update_item(
+                TableName=self._tabela,
+                Key={"PK": _s(chave_pedido(transicao.pedido_id)), "SK": _s(PREFIXO_TRANSICAO + transicao.sequencia)},
+                UpdateExpression="SET conferirReposicao = :talvez, GSI2PK = :loja, GSI2SK = :lugar",
+                ConditionExpression="attribute_exists(PK) AND attribute_not_exists(conferirReposicao)",
+                ExpressionAttributeValues={
+                    ":talvez": _s("TALVEZ"),
+                    ":loja": lugar["GSI2PK"],
+                    ":lugar": lugar["GSI2SK"],
+                },
             )
         except self._cliente.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
+            return
 
     def marcar_alerta_publicado(self, pedido_id: str, sk: str, publicado_em: str) -> None:
         """PENDENTE → PUBLICADO on the item that claimed the alert; already published is success."""

@@ -178,6 +178,49 @@ def test_reconhecido_nao_volta_quando_o_registro_e_reenviado(painel: Gravador) -
     assert pedir("/painel/lojas/L001/pedidos")[1]["reposicoes"] == []
 
 
+def test_transicao_perdida_antes_de_uma_entregue_aparece_como_lacuna(painel: Gravador) -> None:
+    """SEPARADO → CANCELADO was lost and CANCELADO → PENDENTE came: both sides end equal, the goods maybe packed."""
+    escrever(painel, "P1", "PENDENTE", "SEPARADO", 1)
+    for _ in range(2):  # delivered twice
+        escrever(painel, "P1", "CANCELADO", "PENDENTE", 3)
+    assert painel.contagem["TransicoesComSalto"] == 1
+    passos = [(p["tipo"], p["de"], p["para"]) for p in pedir("/painel/lojas/L001/pedidos/P1")[1]["historico"]]
+    assert passos == [
+        ("TRANSICAO", "PENDENTE", "SEPARADO"),
+        ("LACUNA", "SEPARADO", "CANCELADO"),
+        ("TRANSICAO", "CANCELADO", "PENDENTE"),
+    ]
+    [reposicao] = pedir("/painel/lojas/L001/pedidos")[1]["reposicoes"]
+    assert (reposicao["pedidoId"], reposicao["certeza"]) == ("P1", "TALVEZ")
+    pedir(f"/painel/lojas/L001/pedidos/P1/reposicoes/{reposicao['ordem']}", metodo="PUT")
+    escrever(painel, "P1", "CANCELADO", "PENDENTE", 3)
+    assert pedir("/painel/lojas/L001/pedidos")[1]["reposicoes"] == []
+    # It comes back from the on-failure queue: the history is whole again.
+    escrever(painel, "P1", "SEPARADO", "CANCELADO", 2)
+    tipos = [p["tipo"] for p in pedir("/painel/lojas/L001/pedidos/P1")[1]["historico"]]
+    assert tipos == ["TRANSICAO"] * 3
+    assert painel.contagem["TransicoesComSalto"] == 1
+
+
+def test_salto_notado_mesmo_que_o_processo_morra_depois_de_mostrar(
+    painel: Gravador, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    escrever(painel, "P1", "PENDENTE", "SEPARADO", 1)
+    with monkeypatch.context() as quebrado:
+        quebrado.setattr(RepositorioPainel, "pedir_conferencia", None)
+        with pytest.raises(TypeError):
+            escrever(painel, "P1", "CANCELADO", "PENDENTE", 3)
+    escrever(painel, "P1", "CANCELADO", "PENDENTE", 3)
+    assert [r["certeza"] for r in pedir("/painel/lojas/L001/pedidos")[1]["reposicoes"]] == ["TALVEZ"]
+
+
+def test_salto_que_nao_passou_por_cancelado_nao_pede_conferencia(painel: Gravador) -> None:
+    escrever(painel, "P1", "PENDENTE", "SEPARADO", 1)
+    escrever(painel, "P1", "EM_ENTREGA", "ENTREGUE", 3)
+    assert painel.contagem["TransicoesComSalto"] == 1
+    assert pedir("/painel/lojas/L001/pedidos")[1]["reposicoes"] == []
+
+
 def test_reposicoes_certas_antes_das_que_talvez_as_novas_primeiro_e_por_pagina(
     painel: Gravador, monkeypatch: pytest.MonkeyPatch
 ) -> None:
