@@ -120,6 +120,26 @@ def test_cancelado_apos_separado_fica_em_destaque_ate_reconhecer(
     expect(pagina.locator("#reposicao")).to_be_hidden()
 
 
+def test_mais_reposicoes_do_que_cabem_aparecem_conforme_se_confirma(
+    servidor: Servidor, mudar: Mudar, pagina: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("painel.consultas.REPOSICOES_NO_MAXIMO", 2)
+    for numero in (1, 2, 3):
+        mudar(f"2026-{numero}", "PENDENTE", "SEPARADO", ha_s=60)
+        mudar(f"2026-{numero}", "SEPARADO", "CANCELADO", ha_s=30 - numero)
+    abrir(pagina, servidor)
+    destaque = pagina.locator("#reposicao-lista li")
+    expect(destaque).to_have_count(2)
+    expect(pagina.locator("#reposicao-total")).to_have_text("2+")
+    assert pagina.title().startswith("(2+)")
+
+    destaque.get_by_role("button", name="Já devolvi à prateleira o pedido 2026-3").click()
+    destaque.get_by_role("button", name=re.compile("^Confirmar que")).click()
+
+    expect(destaque.filter(has_text="2026-1")).to_have_count(1, timeout=4_000)
+    expect(pagina.locator("#reposicao-total")).to_have_text("2")
+
+
 def test_linha_do_tempo_de_um_pedido(servidor: Servidor, mudar: Mudar, pagina: Page, fotografar: Fotografar) -> None:
     povoar(mudar)
     abrir(pagina, servidor)

@@ -18,7 +18,7 @@ const $ = (id) => document.getElementById(id);
 const estado = {
   configuracao: { autenticacao: "nenhuma", intervaloMs: 2500 },
   loja: "", status: "", busca: "",
-  pedidos: new Map(), reposicoes: [], cursores: new Map(), desde: "", etag: "",
+  pedidos: new Map(), reposicoes: [], maisReposicoes: false, cursores: new Map(), desde: "", etag: "",
   carregado: false, ultimaResposta: 0, ultimaLista: 0, ultimaMudanca: 0, falhas: 0,
   relogio: 0, geracao: 0, confirmando: "", enviando: new Set(), aberto: null, novos: new Set(),
 };
@@ -161,10 +161,12 @@ function guardar(pedidos, { anunciarMudanca }) {
   return mudados.length;
 }
 
-function guardarReposicoes(reposicoes) {
+// The first page of them: what is confirmed makes room for the next.
+function guardarReposicoes({ reposicoes, proximaReposicoes }) {
   const conhecidas = new Set(estado.reposicoes.map((r) => r.ordem));
   const novas = reposicoes.filter((r) => !conhecidas.has(r.ordem));
   estado.reposicoes = reposicoes;
+  estado.maisReposicoes = Boolean(proximaReposicoes);
   if (novas.length && estado.carregado) {
     anunciar(`Atenção: ${plural(novas.length, "pedido cancelado depois de separado", "pedidos cancelados depois de separados")}. Devolver à prateleira.`);
   }
@@ -191,7 +193,7 @@ async function listar({ continuar = false } = {}) {
   // Meanwhile another store was opened, or the page before this one was forgotten.
   if (geracao !== estado.geracao || (continuar && cursor !== cursorDe(status))) return;
   guardar(corpo.pedidos, { anunciarMudanca: estado.carregado && !continuar });
-  guardarReposicoes(corpo.reposicoes);
+  guardarReposicoes(corpo);
   if (continuar) { estado.cursores.set(status, corpo.proxima); return; }
   if (!estado.carregado) estado.cursores.set("", corpo.proxima);
   else if (corpo.proxima) esquecerAntesDe(corpo);
@@ -216,7 +218,7 @@ async function mudancas() {
   const { corpo, etag } = resposta;
   if (corpo.incompleta) { await listar(); return true; }
   guardar(corpo.pedidos, { anunciarMudanca: true });
-  guardarReposicoes(corpo.reposicoes);
+  guardarReposicoes(corpo);
   estado.etag = corpo.desde === estado.desde ? etag : "";
   estado.desde = corpo.desde;
   return true;
@@ -335,9 +337,10 @@ function manterFoco(acao) {
 
 function desenharReposicoes() {
   $("reposicao").hidden = estado.reposicoes.length === 0;
-  $("reposicao-total").textContent = estado.reposicoes.length;
+  const quantas = `${estado.reposicoes.length}${estado.maisReposicoes ? "+" : ""}`;
+  $("reposicao-total").textContent = quantas;
   document.title = estado.reposicoes.length
-    ? `(${estado.reposicoes.length}) devolver · Cadência ${estado.loja}` : `Cadência · loja ${estado.loja}`;
+    ? `(${quantas}) devolver · Cadência ${estado.loja}` : `Cadência · loja ${estado.loja}`;
   $("reposicao-lista").replaceChildren(...estado.reposicoes.map(linhaDeReposicao));
 }
 
@@ -534,7 +537,7 @@ const recusarLoja = (motivo) => pedirLoja(motivo);
 
 function abrirLoja(loja) {
   Object.assign(estado, {
-    loja, geracao: estado.geracao + 1, pedidos: new Map(), reposicoes: [], cursores: new Map(), desde: "", etag: "",
+    loja, geracao: estado.geracao + 1, pedidos: new Map(), reposicoes: [], maisReposicoes: false, cursores: new Map(), desde: "", etag: "",
     carregado: false, ultimaResposta: 0, ultimaLista: 0, ultimaMudanca: 0, falhas: 0, confirmando: "", entrouEm: Date.now(),
   });
   localStorage.setItem("loja", loja);
