@@ -18,8 +18,10 @@ build="${CESTA_DIR_BUILD:-build}"
 segunda="$build/segunda" porta_da_segunda="$(porta_livre)"
 na_segunda() { CESTA_DIR_BUILD="$segunda" CESTA_PORTA_MOTOR="$porta_da_segunda" "$@"; }
 
-EM_PROCESSO=(tests/unit tests/asl tests/models tests/faults)
-COM_FERRAMENTA=(tests/infra tests/browser)
+UNIDADES=(tests/unit)
+MODELOS=(tests/asl tests/models tests/faults)
+INFRA=(tests/infra)
+NAVEGADOR=(tests/browser)
 export TF_CLI_CONFIG_FILE
 TF_CLI_CONFIG_FILE="$(engine terraform-rc)"
 
@@ -39,16 +41,20 @@ if ! engine status >/dev/null 2>&1; then
 fi
 if [ $# -gt 0 ]; then
   engine deploy --alvo local
-  "${PYTEST[@]}" -m "e2e or not e2e" "${EM_PROCESSO[@]}" "${COM_FERRAMENTA[@]}" tests/e2e "$@"
+  "${PYTEST[@]}" -m "e2e or not e2e" "${UNIDADES[@]}" "${MODELOS[@]}" "${INFRA[@]}" "${NAVEGADOR[@]}" tests/e2e "$@"
   exit
 fi
 
 # What is deployed mostly waits, so the tests that compute run beside it and give way to it. A deployment exists once:
 # its tests run one after the other, and those that take the gateway away have a deployment of their own.
-nice "${PYTEST[@]}" "${EM_PROCESSO[@]}" >"$saidas/em-processo" 2>&1 &
-em_processo=$!
-nice "${PYTEST[@]}" "${COM_FERRAMENTA[@]}" >"$saidas/com-ferramenta" 2>&1 &
-com_ferramenta=$!
+nice "${PYTEST[@]}" "${UNIDADES[@]}" >"$saidas/unidades" 2>&1 &
+unidades=$!
+nice "${PYTEST[@]}" "${MODELOS[@]}" >"$saidas/modelos" 2>&1 &
+modelos=$!
+nice "${PYTEST[@]}" "${INFRA[@]}" >"$saidas/infra" 2>&1 &
+infra=$!
+nice "${PYTEST[@]}" "${NAVEGADOR[@]}" >"$saidas/navegador" 2>&1 &
+navegador=$!
 engine build --alvo local
 segunda_no_ar=1
 (
@@ -61,8 +67,8 @@ segunda_no_ar=1
 incidentes=$!
 falhou=0
 { engine deploy --alvo local && "${PYTEST[@]}" -m "not incidente" tests/e2e; } || falhou=1
-for parte in incidentes em_processo com_ferramenta; do
+for parte in incidentes unidades modelos infra navegador; do
   wait "${!parte}" || falhou=1
-  cat "$saidas/${parte//_/-}"
+  cat "$saidas/$parte"
 done
 exit $falhou

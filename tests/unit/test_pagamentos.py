@@ -362,15 +362,19 @@ def test_a_wrong_address_is_not_taken_for_never_charged(
     assert metodos == ["GET"]
 
 
+# How long these servers would hold a call whose deadline is far shorter; a starved machine is late by less than the rest.
+SEGURA_S = 3.0
+
+
 def silencio(pedido: BaseHTTPRequestHandler, _: bytes) -> None:
-    time.sleep(1.2)
+    time.sleep(SEGURA_S)
 
 
 def gotejar_corpo(pedido: BaseHTTPRequestHandler, _: bytes) -> None:
     pedido.send_response(201)
     pedido.send_header("Content-Length", "1000")
     pedido.end_headers()
-    for _indice in range(30):
+    for _indice in range(int(SEGURA_S / 0.05)):
         pedido.wfile.write(b" ")
         pedido.wfile.flush()
         time.sleep(0.05)
@@ -378,7 +382,7 @@ def gotejar_corpo(pedido: BaseHTTPRequestHandler, _: bytes) -> None:
 
 def gotejar_cabecalho(pedido: BaseHTTPRequestHandler, _: bytes) -> None:
     pedido.wfile.write(b"HTTP/1.1 201 Created\r\n")
-    for indice in range(30):
+    for indice in range(int(SEGURA_S / 0.05)):
         pedido.wfile.write(f"X-{indice}: 1\r\n".encode())
         pedido.wfile.flush()
         time.sleep(0.05)
@@ -406,7 +410,7 @@ def test_no_server_holds_the_call_past_its_deadline(
             cobrar()
 
     cobrar_pagamento._configuracao()
-    assert contra(atender, monkeypatch, acao) < 0.9
+    assert contra(atender, monkeypatch, acao) < SEGURA_S - 0.5
 
 
 def test_nobody_listening_is_unavailable_and_attempted_once(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
