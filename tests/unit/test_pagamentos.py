@@ -362,7 +362,7 @@ def test_a_wrong_address_is_not_taken_for_never_charged(
     assert metodos == ["GET"]
 
 
-# How long these servers would hold a call. Its deadline is far shorter, and a starved machine is late by less than that.
+# How long these servers would hold a call. Its deadline is far shorter, and a starved machine is late by less.
 SEGURA_S = 3.0
 
 
