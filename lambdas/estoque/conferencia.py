@@ -129,10 +129,8 @@ class ConferenciaDeReservas:
         conferidos = 0
         for pagina in self._leitura.paginas(anterior):
             for item in pagina:
-                if conferidos >= maximo_itens or (conferidos and not ha_tempo()):
-                    self._memoria.gravar_cursor(CONFERENCIA, anterior)
-                    return False
-                if not self._conferir(item, ha_tempo):
+                cabe = conferidos < maximo_itens and (not conferidos or ha_tempo())
+                if not cabe or not self._conferir(item, ha_tempo):
                     self._memoria.gravar_cursor(CONFERENCIA, anterior)
                     return False
                 conferidos, anterior = conferidos + 1, item.sku

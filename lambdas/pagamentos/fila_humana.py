@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 ERRO = "CobrancaOrfa"
 ERRO_ESPERA = "EsperaSemDecisao"
 ESPELHO = ("EstornarPagamento", "LiberarEstoque")
-"""Compensations in the order in which they are done."""
+"""Compensations in the order in which they are done: the mirror of what was done."""
 
 
 class FilaHumana:

@@ -4,11 +4,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from comum.relogio import de_iso, para_iso
 from painel.erros import ConsultaInvalidaError, PedidoNaoEncontradoError
-from painel.repositorio import ATUAL, PREFIXO_LACUNA, PREFIXO_TRANSICAO, chave_pedido
+from painel.repositorio import ATUAL, PREFIXO_LACUNA, PREFIXO_TRANSICAO, chave_pedido, chave_reposicao
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -27,11 +28,10 @@ _PAGINAS_POR_CONSULTA = 10
 _LOJA = re.compile(r"[0-9A-Za-z_-]{1,32}\Z")
 _PEDIDO = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
 _STATUS = re.compile(r"[A-Z][A-Z_]{0,39}\Z")
-_CURSOR = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)#([0-9A-Za-z_-]{1,64})\Z")
-_CURSOR_REPOSICAO = re.compile(
-    r"((?:[12]#)?\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#([0-9A-Za-z_-]{1,64}))#([TL][0-9TZ:.-]{24,40})\Z"
-)
-_ORDEM = re.compile(r"(T[0-9]{40}|L\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)\Z")
+_INSTANTE = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z"
+_CURSOR = re.compile(rf"({_INSTANTE})#([0-9A-Za-z_-]{{1,64}})\Z")
+_CURSOR_REPOSICAO = re.compile(rf"((?:[12]#)?{_INSTANTE}#([0-9A-Za-z_-]{{1,64}}))#([TL][0-9TZ:.-]{{24,40}})\Z")
+_ORDEM = re.compile(rf"(T[0-9]{{40}}|L{_INSTANTE})\Z")
 
 
 def validar_loja(texto: str) -> str:
@@ -172,7 +172,7 @@ class Consultas:
             "TableName": self._tabela,
             "IndexName": "GSI2",
             "KeyConditionExpression": "GSI2PK = :loja",
-            "ExpressionAttributeValues": {":loja": {"S": f"REPOSICAO#LOJA#{loja}"}},
+            "ExpressionAttributeValues": {":loja": {"S": chave_reposicao(loja)}},
             "ScanIndexForward": False,
             "Limit": REPOSICOES_NO_MAXIMO,
         }
@@ -273,10 +273,9 @@ def _com_saltos(historico: list[Linha]) -> list[Linha]:
 
     Found at each reading and never written: the gap closes if the missing record comes back from the on-failure queue.
     """
-    linhas: list[Linha] = []
-    for linha in historico:
-        antes = linhas[-1] if linhas else linha
-        if linha["tipo"] == "TRANSICAO" and linhas and antes["para"] != linha["de"]:
+    linhas = historico[:1]
+    for antes, linha in pairwise(historico):
+        if linha["tipo"] == "TRANSICAO" and antes["para"] != linha["de"]:
             quando = {nome: linha[nome] for nome in ("loja", "em", "gravadoEm")}
             linhas.append(
                 {"tipo": "LACUNA", "ordem": f"S{linha['ordem']}", "de": antes["para"], "para": linha["de"], **quando}
@@ -316,7 +315,7 @@ def _chave_da_reposicao(loja: str, cursor: str) -> dict[str, Any]:
     return {
         "PK": {"S": chave_pedido(partes[2])},
         "SK": {"S": validar_ordem(partes[3])},
-        "GSI2PK": {"S": f"REPOSICAO#LOJA#{loja}"},
+        "GSI2PK": {"S": chave_reposicao(loja)},
         "GSI2SK": {"S": partes[1]},
     }
 

@@ -49,6 +49,11 @@ def chave_pedido(pedido_id: str) -> str:
     return f"PEDIDO#{pedido_id}"
 
 
+def chave_reposicao(loja: str) -> str:
+    """Partition key, in GSI2, of what a store has to put back."""
+    return f"REPOSICAO#LOJA#{loja}"
+
+
 class RepositorioPainel:
     """Every read and write of ``painel_operacao``."""
 
@@ -366,7 +371,7 @@ def _s(valor: str) -> Any:
 
 def _lugar_na_reposicao(loja: str, certeza: Certeza, em: str, pedido_id: str) -> Item:
     # Read from the end: what is certain before what may be, and each the newest first.
-    return {"GSI2PK": _s(f"REPOSICAO#LOJA#{loja}"), "GSI2SK": _s(f"{PESOS[certeza]}#{em}#{pedido_id}")}
+    return {"GSI2PK": _s(chave_reposicao(loja)), "GSI2SK": _s(f"{PESOS[certeza]}#{em}#{pedido_id}")}
 
 
 def _alerta(item: Item) -> EstadoAlerta | None:

@@ -154,20 +154,24 @@ def test_an_order_that_moves_while_the_gateway_is_asked_is_left(
     assert mensagens(sistema) == []
 
 
+def morrer_antes_de_marcar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that sends its message and is killed before it remembers that."""
+
+    def morrer(self: Any, coisa: str, validade_s: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as sabotagem:
+        sabotagem.setattr(conferencia.RepositorioConferencias, "registrar_aviso", morrer)
+        with pytest.raises(KeyboardInterrupt):
+            conferir()
+
+
 def test_dying_between_message_and_mark_repeats_the_message(
     sistema: Any, gateway: GatewayFalso, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     por_pedido(sistema, "P1", "RESERVADO")
     gateway.cobrancas["P1"] = SituacaoCobranca.APROVADA
-    marcar = conferencia.RepositorioConferencias.registrar_aviso
-
-    def morrer(self: Any, coisa: str, validade_s: int) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(conferencia.RepositorioConferencias, "registrar_aviso", morrer)
-    with pytest.raises(KeyboardInterrupt):
-        conferir()
-    monkeypatch.setattr(conferencia.RepositorioConferencias, "registrar_aviso", marcar)
+    morrer_antes_de_marcar(monkeypatch)
     conferir(), conferir()
     primeira, segunda = mensagens(sistema)
     assert primeira == segunda
@@ -350,15 +354,7 @@ def test_dying_between_a_repeated_message_and_its_mark_sends_it_once_more(
     sistema: Any, gateway: GatewayFalso, avancar: Callable[[timedelta], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     por_pedido(sistema, "P1", ESPERA, REAVISO + SEGUNDO)
-    marcar = conferencia.RepositorioConferencias.registrar_aviso
-
-    def morrer(self: Any, coisa: str, validade_s: int) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(conferencia.RepositorioConferencias, "registrar_aviso", morrer)
-    with pytest.raises(KeyboardInterrupt):
-        conferir()
-    monkeypatch.setattr(conferencia.RepositorioConferencias, "registrar_aviso", marcar)
+    morrer_antes_de_marcar(monkeypatch)
     conferir(), conferir()
     assert len(recolher(sistema)) == 2
 
