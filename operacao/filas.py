@@ -56,7 +56,7 @@ class Seguradas:
                 self._mensagens.update((mensagem["MessageId"], mensagem) for mensagem in lote)
         if len(self._mensagens) >= LIMITE_MENSAGENS:
             print(
-                f"aviso: só as primeiras {len(self._mensagens)} mensagens de {self._url.rsplit('/', 1)[-1]} foram "
+                f"aviso: só as primeiras {len(self._mensagens)} mensagens de {nome(self._url)} foram "
                 "lidas; trate destas e repita para ver as outras.",
                 file=sys.stderr,
             )
@@ -138,11 +138,16 @@ def enviada_ms(mensagem: dict[str, Any]) -> int:
     return int(mensagem.get("Attributes", {}).get("SentTimestamp", 0))
 
 
+def nome(url: str) -> str:
+    """A queue's name, from its URL."""
+    return url.rpartition("/")[2]
+
+
 def quantas(sqs: Any, url: str) -> int:
     """How many messages the queue holds, hidden ones included; SQS only knows it approximately."""
-    nomes = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    atributos = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=nomes)["Attributes"]
-    return sum(int(atributos.get(nome, 0)) for nome in nomes)
+    contagens = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    atributos = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=contagens)["Attributes"]
+    return sum(int(atributos.get(contagem, 0)) for contagem in contagens)
 
 
 def exportar(sqs: Any, url: str, arquivo: Path) -> int:

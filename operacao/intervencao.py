@@ -30,7 +30,8 @@ from operacao.intervencao_acoes import (
     Resultado,
     texto_para_guardar,
 )
-from operacao.intervencao_fila import ESPELHO, Pendencia
+from operacao.intervencao_fila import Pendencia
+from pagamentos.fila_humana import ESPELHO
 from pedidos.repositorio import Encerramento, Pedido
 from provas.alvo import ALVOS, pasta_construida
 from provas.erros import ErroDasProvas

@@ -13,9 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from comum.contrato import PedidoId
 from operacao.filas import enviada_ms
+from pagamentos.fila_humana import ESPELHO
 
-ESPELHO = ("EstornarPagamento", "LiberarEstoque")
-"""Compensations in the order in which they are done: the mirror of what was done."""
 MAXIMO_DE_ERRO = 300
 
 

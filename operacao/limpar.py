@@ -27,7 +27,7 @@ from engine import deploy
 from engine.settings import ROOT, TARGETS, EngineError, EngineSettings, build_root, shown
 from engine.terraform import Terraform
 from operacao import filas
-from operacao.alvos import nosso
+from operacao.alvos import INICIOS, nosso
 from provas.erros import ErroDasProvas
 
 PROJETOS = ("cesta", "ffv-lab", "ffv-lab-fila")
@@ -146,11 +146,11 @@ def _exportar_fila(sqs: Any, url: str, arquivo: Path, dormir: Callable[[float], 
             return lidas
         if lidas >= filas.LIMITE_EM_VOO:
             raise LimparError(
-                f"{url.rsplit('/', 1)[-1]} tem mais mensagens do que o SQS deixa ler de uma vez: {lidas} estão em "
+                f"{filas.nome(url)} tem mais mensagens do que o SQS deixa ler de uma vez: {lidas} estão em "
                 f"{shown(arquivo)}, faltam {faltam}. Nada foi destruído. Devolva ou descarte parte delas e repita."
             )
     raise LimparError(
-        f"{faltam} mensagem(ns) de {url.rsplit('/', 1)[-1]} não puderam ser lidas: alguém está com elas. Nada foi "
+        f"{faltam} mensagem(ns) de {filas.nome(url)} não puderam ser lidas: alguém está com elas. Nada foi "
         "destruído. Feche o que lê a fila, espere 2 minutos e repita."
     )
 
@@ -191,7 +191,8 @@ def _grupos_existentes(conta: Conta) -> list[str]:
     return [
         grupo["logGroupName"]
         for pasta in (_LOGS_FUNCOES, _LOGS_MAQUINAS, _LOGS_APIS)
-        for grupo in conta.paginas("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=pasta)
+        for inicio in INICIOS  # an account may have thousands of others', and this is asked again and again
+        for grupo in conta.paginas("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=f"{pasta}{inicio}")
         if grupo["logGroupName"] in nossos
     ]
 
@@ -346,7 +347,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
         return 130
     if resto:
         print(f"ainda há {len(resto)} recurso(s):", *(f"  {recurso}" for recurso in resto), sep="\n", file=sys.stderr)
-        if any(recurso in grupos_de_log() for recurso in resto):
+        if not grupos_de_log().isdisjoint(resto):
             print(
                 "os grupos de log têm quem escreva neles, a função, máquina ou API de mesmo nome: apague-a e repita.",
                 file=sys.stderr,

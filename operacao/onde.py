@@ -25,6 +25,7 @@ from ulid import ULID
 
 from comum.aws import codigo_do_erro
 from comum.relogio import de_iso, para_iso
+from operacao import filas
 from operacao.alvos import alvo_em_operacao
 from operacao.dlq import Dlq
 from operacao.filas import enviada_ms, segurar
@@ -135,8 +136,7 @@ def _da_fila_de_entrada(alvo: Alvo, historia: Historia) -> Iterator[Linha]:
             if _pedido_do_corpo(mensagem["Body"]) == historia.pedido_id:
                 yield _parado(dlq, mensagem)
     entrada = str(alvo.saida("url_fila_pedidos_criados"))
-    lidos = sqs.get_queue_attributes(QueueUrl=entrada, AttributeNames=["All"])["Attributes"]
-    esperam = int(lidos["ApproximateNumberOfMessages"]) + int(lidos["ApproximateNumberOfMessagesNotVisible"])
+    esperam = filas.quantas(sqs, entrada)
     if esperam and (historia.retrato is None or historia.retrato.pedido is None):
         historia.avisos.append(f"{esperam} mensagem(ns) na fila de entrada: o pedido pode estar entre elas.")
 
@@ -234,8 +234,7 @@ def _item(alvo: Alvo, tabela: str, pedido_id: str) -> dict[str, Any] | None:
 def _parado(url: str, mensagem: dict[str, Any]) -> Linha:
     """The order's message in a DLQ. Of its content nothing is shown: it carries the card's token."""
     vezes = mensagem.get("Attributes", {}).get("ApproximateReceiveCount", "?")
-    fila = url.rpartition("/")[2]
-    return Linha(_de_ms(enviada_ms(mensagem)), fila, "mensagem, ainda na DLQ", f"recebida {vezes} vezes")
+    return Linha(_de_ms(enviada_ms(mensagem)), filas.nome(url), "mensagem, ainda na DLQ", f"recebida {vezes} vezes")
 
 
 def _pedido_do_corpo(corpo: str) -> str | None:

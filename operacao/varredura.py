@@ -116,17 +116,13 @@ def _mensagens(alvo: Alvo) -> Iterator[Trecho]:
     with ThreadPoolExecutor() as juntas:  # each waits to be sure that its queue has no more
         lidas = list(juntas.map(ler, urls))
     for url, mensagens in zip(urls, lidas, strict=True):
-        nome = _nome(url)
+        nome = filas.nome(url)
         if len(mensagens) >= filas.LIMITE_MENSAGENS:
             raise ErroDasProvas(f"A fila {nome} tem mensagens demais para uma varredura; esvazie-a antes.")
         for m in mensagens:
             yield Trecho("mensagem", nome, m["Body"], url == alvo.saidas.get("url_fila_pedidos_criados_dlq"))
             atributos = " ".join(str(a.get("StringValue", "")) for a in m.get("MessageAttributes", {}).values())
             yield Trecho("mensagem", nome, atributos)
-
-
-def _nome(url: str) -> str:
-    return url.rpartition("/")[2]
 
 
 def _execucoes(alvo: Alvo) -> Iterator[Trecho]:
@@ -189,7 +185,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     try:
         alvo = Alvo.carregar(lidos.alvo, producao=True)
         contagem, achados = varrer(alvo)
-        puladas = [_nome(url) for url, consumida in _filas(alvo) if consumida]
+        puladas = [filas.nome(url) for url, consumida in _filas(alvo) if consumida]
     except ErroDasProvas as erro:
         print(f"erro: {erro}", file=sys.stderr)
         return 2
