@@ -7,9 +7,11 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -202,21 +204,53 @@ class Terraform:
         ------
         EngineError
             If terraform fails.
+        KeyboardInterrupt
+            If it was interrupted, once Terraform has ended.
         """
-        done = subprocess.run(
-            [self._binary, f"-chdir={self.backend.folder}", *arguments],
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if quiet else None,
-            stderr=subprocess.STDOUT if quiet else None,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
+        with self._process(arguments, piped=quiet) as process:
+            said, _ = process.communicate()
+        if process.returncode != 0:
             if quiet:
-                print(done.stdout)
+                print(said)
             raise EngineError(f"terraform {arguments[0]} falhou (alvo {self.target}).")
-        return done.stdout or ""
+        return said or ""
+
+    @contextmanager
+    def _process(self, arguments: Sequence[str], *, piped: bool) -> Iterator[subprocess.Popen[str]]:
+        """Terraform running; an interrupt is passed on to it, and raised only once it has written the state and ended.
+
+        It has a process group of its own: from the terminal's it would hear a Ctrl-C twice, which ends it at once.
+        """
+        heard = False
+        process: subprocess.Popen[str] | None = None
+
+        def pass_on(number: int, _frame: object) -> None:
+            nonlocal heard
+            heard = True
+            os.write(2, b"interrompido: esperando o Terraform parar e gravar o estado...\n")
+            if process:
+                process.send_signal(number)
+
+        before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            process = subprocess.Popen(
+                [self._binary, f"-chdir={self.backend.folder}", *arguments],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if piped else None,
+                stderr=subprocess.STDOUT if piped else None,
+                text=True,
+                process_group=0,
+            )
+            with process:
+                if heard:  # while it was starting
+                    process.send_signal(signal.SIGINT)
+                yield process
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        if heard:
+            raise KeyboardInterrupt
 
     def init(self) -> None:
         """Install providers and modules, and reach the state; skipped when nothing they depend on changed."""
@@ -327,17 +361,7 @@ class Terraform:
         log = self.folder / "terraform.log"
         options = ("-auto-approve", "-no-color", "-compact-warnings", "-parallelism=20", *self.backend.arguments)
         done, said_at = 0, time.monotonic()
-        with (
-            log.open("w") as stream,
-            subprocess.Popen(
-                [self._binary, f"-chdir={self.backend.folder}", action, *options, *arguments],
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            ) as process,
-        ):
+        with log.open("w") as stream, self._process((action, *options, *arguments), piped=True) as process:
             for line in process.stdout or ():
                 stream.write(line)
                 if line.startswith("Plan:") or " complete! " in line:

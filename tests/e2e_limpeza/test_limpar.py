@@ -84,7 +84,7 @@ def test_interrupted_and_repeated_it_leaves_nothing(implantado: Implantado) -> N
     while implantado.recursos() == todos and time.monotonic() < limite:
         assert interrompido.poll() is None, interrompido.communicate()[0]
         time.sleep(0.1)
-    os.killpg(interrompido.pid, signal.SIGINT)  # what Ctrl-C does: Terraform hears it too
+    os.killpg(interrompido.pid, signal.SIGINT)  # what Ctrl-C does
     dito, _ = interrompido.communicate(timeout=120)
     assert interrompido.returncode not in (0, None), dito
     assert 0 < implantado.recursos() < todos

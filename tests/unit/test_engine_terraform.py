@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from engine import terraform
-from engine.settings import EngineError, EngineSettings
+from engine.settings import ROOT, EngineError, EngineSettings
 from engine.terraform import Terraform, cli_configuration, find_mirror
 
 
@@ -124,3 +128,58 @@ def test_what_each_localstack_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     given = target.variables(runtime="python3.13", architecture="x86_64", artifact=tmp_path / "a.zip")
 
     assert " ".join(argument.removeprefix("-var=") for argument in given[2:]) == expected
+
+
+_SLOW_TO_STOP = """#!/bin/sh
+if [ "$1" = version ]; then echo "Terraform v1.11.4"; exit; fi
+stop() { sleep 1; echo "stopped"; echo "$(($(cat "$STATE") + 1))" > "$STATE"; exit 1; }
+trap stop INT TERM
+echo 0 > "$STATE"
+for turn in $(seq 200); do sleep 0.05; done
+"""
+_COMMAND = """
+import sys
+from pathlib import Path
+from engine.settings import EngineSettings
+from engine.terraform import Terraform
+Path(sys.argv[2]).touch()
+target = Terraform("local", EngineSettings.from_env())
+try:
+    target.destroy([]) if sys.argv[1] == "destroy" else target.apply_plan(Path(sys.argv[2]))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("action", ["destroy", "apply_plan"])
+@pytest.mark.parametrize(("sent", "to_all"), [(signal.SIGINT, True), (signal.SIGTERM, False)], ids=["Ctrl-C", "kill"])
+def test_an_interrupted_terraform_is_waited_for(
+    tmp_path: Path, action: str, sent: signal.Signals, to_all: bool
+) -> None:
+    binary = tmp_path / "bin/terraform"
+    binary.parent.mkdir()
+    binary.write_text(_SLOW_TO_STOP)
+    binary.chmod(0o755)
+    state = tmp_path / "state"
+    with subprocess.Popen(
+        [sys.executable, "-c", _COMMAND, action, str(tmp_path / "plan")],
+        env={
+            **os.environ,
+            "PATH": f"{binary.parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "STATE": str(state),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as command:
+        while not (state.exists() and state.read_text()):
+            assert command.poll() is None, command.communicate()
+        (os.killpg if to_all else os.kill)(command.pid, sent)
+        _, said = command.communicate(timeout=30)
+        written = state.read_text()
+
+    assert written == "1\n", "it ended before Terraform had written the state, or told it twice"
+    assert command.returncode == 130
+    assert "esperando o Terraform" in said
