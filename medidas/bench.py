@@ -32,6 +32,7 @@ from medidas.pacote import pacote
 from medidas.relatorio import METAS, documento
 from provas.alvo import Alvo, pasta_construida
 from provas.erros import ErroDasProvas
+from tests.medidas import dynamodb_local, estoque
 
 DOCUMENTO = ROOT / "docs" / "bench.md"
 DURACOES = ROOT / "medidas" / "duracoes.json"
@@ -185,12 +186,14 @@ def duracoes(alvo: Alvo, api: Api, pedidos: int) -> dict[str, float]:
     return medidas
 
 
-def capacidade(pedidos: int) -> dict[str, Any]:
-    """Write units of the first and of the last of many orders on one SKU: reserve and write-off, on DynamoDB Local."""
-    from tests.medidas import dynamodb_local, estoque
-
+def exigir_dynamodb_local() -> None:
+    """Raise BenchError when the last figure could not be measured, before minutes of the others."""
     if (motivo := dynamodb_local.ausente()) is not None:
         raise BenchError(f"as unidades por pedido são medidas no DynamoDB Local: {motivo}. Rode: make localstack-setup")
+
+
+def capacidade(pedidos: int) -> dict[str, Any]:
+    """Write units of the first and of the last of many orders on one SKU: reserve and write-off, on DynamoDB Local."""
     with dynamodb_local.no_ar() as cliente:
         dynamodb_local.criar_tabela(cliente, estoque.TABELA, "sku")
         dynamodb_local.criar_tabela(cliente, estoque.BAIXAS, "pedidoId")
@@ -296,6 +299,7 @@ def principal(argumentos: list[str] | None = None) -> int:
     if lidos.rodadas < 4 or lidos.pedidos < 2:
         leitor.error("use ao menos 4 rodadas e 2 pedidos")
     try:
+        exigir_dynamodb_local()
         alvo = Alvo.carregar("local")
         alvo.conferir_no_ar()
         medidas = medir(alvo, lidos.rodadas, lidos.pedidos)

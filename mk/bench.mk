@@ -1,7 +1,7 @@
 ##@ Medidas
 .PHONY: bench contagens
 
-bench: setup ## A distância de um piso que não faz nada, no motor local implantado; escreve docs/bench.md (RODADAS=, PEDIDOS=)
+bench: setup ## A distância de um piso que não faz nada, no motor local implantado, e com localstack-setup feito; escreve docs/bench.md (RODADAS=, PEDIDOS=)
 	@PYTHONPATH=.:lambdas $(PY) -m medidas.bench $(if $(RODADAS),--rodadas $(RODADAS)) $(if $(PEDIDOS),--pedidos $(PEDIDOS))
 
 contagens: setup ## Regrava medidas/contagens.json: o que um pedido custa em transições, unidades, invocações e bytes de log

@@ -236,7 +236,7 @@ def make_orders_table(dynamodb: Any) -> None:
                     {"AttributeName": "status", "KeyType": "HASH"},
                     {"AttributeName": "atualizadoEm", "KeyType": "RANGE"},
                 ],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["criadoEm", "valorCentavos"]},
             }
         ],
     )

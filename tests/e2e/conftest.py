@@ -24,11 +24,11 @@ class Bancada(ProvaDaSaga):
     def executar(self) -> None:
         """Nothing: a test drives it."""
 
-    def circuito(self) -> str:
-        """State of the charge's circuit breaker, as the functions share it."""
+    def circuito(self, operacao: str = "cobrar") -> str:
+        """State of an operation's circuit breaker, as the functions share it."""
         item = self.alvo.cliente("dynamodb").get_item(
             TableName=self.alvo.variavel("CobrarPagamento", "TABELA_DISJUNTOR"),
-            Key={"operacao": {"S": "cobrar"}},
+            Key={"operacao": {"S": operacao}},
             ConsistentRead=True,
         )
         return str(item.get("Item", {}).get("estado", {}).get("S", "FECHADO"))

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from medidas import bench
 from medidas.bench import comparar, faltas
 from medidas.importacao import handlers
 from medidas.relatorio import documento
@@ -92,3 +93,15 @@ def test_the_page_says_what_was_measured() -> None:
 def test_every_deployed_handler_is_measured_and_no_stand_in() -> None:
     assert "pedidos.criar_pedido" in handlers()
     assert not [modulo for modulo in handlers() if modulo.startswith("desenhos_minimos")]
+
+
+def test_what_the_last_figure_needs_is_asked_for_before_the_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    medidas_feitas: list[object] = []
+    monkeypatch.setattr(bench.dynamodb_local, "ausente", lambda: "java is not on PATH")
+    monkeypatch.setattr(bench.Alvo, "carregar", medidas_feitas.append)
+
+    assert bench.principal([]) == 2
+    assert medidas_feitas == []
+    assert "make localstack-setup" in capsys.readouterr().err
