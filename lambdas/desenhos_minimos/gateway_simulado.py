@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from comum import aws
 from comum.contrato import PedidoId
 from comum.http_borda import RequisicaoHttp, RespostaHttp, borda, indisponivel, resposta_json
-from comum.observabilidade import contar, identificar, logger, observado
+from comum.observabilidade import identificar, logger, observado
 from comum.processo import uma_vez
 from comum.segredos import SegredoIndisponivelError, SegredoSsm
 from desenhos_minimos.configuracao import ConfiguracaoGateway
@@ -85,7 +85,7 @@ def handler(requisicao: RequisicaoHttp) -> RespostaHttp:
         case ("GET", "movimentos"):
             return resposta_json(200, {"movimentos": _tabela().movimentos(requisicao.consulta.get("pedidoId"))})
     if _tabela().modo() is Modo.INDISPONIVEL:
-        contar("GatewayIndisponivel")
+        logger.warning("call refused while unavailable")
         raise recusa(503, "INDISPONIVEL", "Tente de novo mais tarde.")
     match rota:
         case ("POST", "cobrancas"):

@@ -164,8 +164,8 @@ run "valores_exatos" {
   }
 
   assert {
-    condition     = length(jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets) == 11
-    error_message = "One widget for each of the specification's seven questions, one for the gateway's circuit breaker, three for what was refused, undone and healed."
+    condition     = length(jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets) == 15
+    error_message = "One widget for each of the specification's seven questions, one for the gateway's circuit breaker, seven for what the functions count."
   }
 
   assert {
@@ -194,7 +194,7 @@ run "valores_exatos" {
   assert {
     condition = length(distinct([
       for w in jsondecode(aws_cloudwatch_dashboard.saga.dashboard_body).widgets : "${w.x},${w.y}"
-    ])) == 11
+    ])) == 15
     error_message = "No widget covers another."
   }
 }

@@ -187,10 +187,22 @@ run "valores_exatos" {
     )
     error_message = "Any visible message of the on-failure queue."
   }
+  assert {
+    condition = (
+      aws_cloudwatch_metric_alarm.salto.namespace == "Cadencia"
+      && aws_cloudwatch_metric_alarm.salto.metric_name == "TransicoesComSalto"
+      && aws_cloudwatch_metric_alarm.salto.dimensions == tomap({ service = "painel" })
+      && aws_cloudwatch_metric_alarm.salto.statistic == "Sum"
+      && aws_cloudwatch_metric_alarm.salto.comparison_operator == "GreaterThanThreshold"
+      && aws_cloudwatch_metric_alarm.salto.threshold == 0
+      && aws_cloudwatch_metric_alarm.salto.treat_missing_data == "notBreaching"
+    )
+    error_message = "One jump fires an alarm."
+  }
   # Correction 8: an operational alarm on the restock topic would page the stores.
   assert {
     condition = alltrue([
-      for a in [aws_cloudwatch_metric_alarm.atraso, aws_cloudwatch_metric_alarm.dlq, aws_cloudwatch_metric_alarm.perda_possivel] :
+      for a in [aws_cloudwatch_metric_alarm.atraso, aws_cloudwatch_metric_alarm.dlq, aws_cloudwatch_metric_alarm.perda_possivel, aws_cloudwatch_metric_alarm.salto] :
       contains(a.alarm_actions, aws_sns_topic.operacao.arn) && !contains(a.alarm_actions, aws_sns_topic.reposicao.arn)
     ]) && aws_sns_topic.operacao.arn != aws_sns_topic.reposicao.arn
     error_message = "Alarms go to the operations topic, never to the stores' one."
@@ -218,7 +230,7 @@ run "valores_exatos" {
     error_message = "That rule alone may start it."
   }
   assert {
-    condition     = length(jsondecode(aws_cloudwatch_dashboard.painel.dashboard_body).widgets) == 5 && aws_cloudwatch_dashboard.painel.dashboard_name == "cadencia-painel"
+    condition     = length(jsondecode(aws_cloudwatch_dashboard.painel.dashboard_body).widgets) == 7 && aws_cloudwatch_dashboard.painel.dashboard_name == "cadencia-painel"
     error_message = "One widget per question."
   }
   assert {

@@ -36,7 +36,7 @@ def chegadas(alvo: Alvo, desde_ms: int) -> int:
         .paginate(
             logGroupName=f"/aws/lambda/{alvo.funcao('GatewaySimulado')}",
             startTime=desde_ms,
-            filterPattern='"GatewayIndisponivel"',
+            filterPattern='"call refused while unavailable"',
         )
     )
     return sum(len(pagina["events"]) for pagina in paginas)

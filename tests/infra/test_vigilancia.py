@@ -1,5 +1,5 @@
 """What watches the system: every queue nobody drains by itself, every function and every failure has an alarm that
-tells people, and the dashboard reads metrics that somebody publishes."""
+tells people."""
 
 import copy
 import json
@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 
 import pytest
-
-from engine.settings import ROOT
 
 from .conftest import Estado
 
@@ -103,15 +101,6 @@ def test_an_alarm_that_tells_nobody_is_caught(estado: Estado) -> None:
         conferir_filas_paradas(Estado(recursos, estado.saidas))
 
 
-def test_the_dashboard_reads_business_metrics_that_the_code_counts(estado: Estado) -> None:
-    [painel] = [p for p in estado.do_tipo("aws_cloudwatch_dashboard").values() if p["dashboard_name"] == "cesta-saga"]
-    widgets = json.loads(painel["dashboard_body"])["widgets"]
-    lidas = {m[1] for w in widgets for m in w["properties"].get("metrics", []) if m[0] == "Cesta"}
-
-    assert lidas
-    assert lidas - metricas_contadas() == set()
-
-
 def test_the_stock_waiting_question_reads_states_that_exist(estado: Estado) -> None:
     [painel] = [p for p in estado.do_tipo("aws_cloudwatch_dashboard").values() if p["dashboard_name"] == "cesta-saga"]
     [consulta] = [
@@ -121,23 +110,6 @@ def test_the_stock_waiting_question_reads_states_that_exist(estado: Estado) -> N
     [passos] = re.findall(r"details\.name in \[([^]]+)\]", consulta)
 
     assert set(re.findall(r"'(\w+)'", passos)) <= set(json.loads(maquina["definition"])["States"])
-
-
-def metricas_contadas() -> set[str]:
-    """Business metrics the functions count, by name."""
-    codigo = "\n".join(arquivo.read_text() for arquivo in (ROOT / "lambdas").rglob("*.py"))
-    return set(re.findall(r'(?:contar\(|contagem\[)\s*"(\w+)"', codigo))
-
-
-def test_every_business_alarm_reads_a_metric_that_the_code_counts(estado: Estado) -> None:
-    lidas = {
-        alarme["metric_name"]
-        for alarme in estado.do_tipo("aws_cloudwatch_metric_alarm").values()
-        if alarme["namespace"] == "Cesta"
-    }
-
-    assert {"OrfasLiberadas", "ReservasPresas", "CobrancasOrfas"} <= lidas
-    assert lidas - metricas_contadas() == set()
 
 
 def test_people_are_told_again_before_a_message_expires(estado: Estado) -> None:

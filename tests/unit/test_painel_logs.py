@@ -1,6 +1,7 @@
 """No log line, metric or error of the consumer carries an image."""
 
 import io
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,3 +86,18 @@ def test_metricas_contam_o_que_houve(no_ar: None, capsys: pytest.CaptureFixture[
     assert '"TransicoesRepetidas":[1.0]' in saida.replace(" ", "")
     assert '"AlertasReposicaoPublicados":[1.0]' in saida.replace(" ", "")
     assert saida.count("AlertasReposicaoPublicados") == 2  # its definition and its value, in one blob only
+
+
+def test_um_salto_e_contado_e_diz_o_pedido_uma_vez(
+    no_ar: None, registro_de_log: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    consumidor.handler({"Records": [registro("P1", "PENDENTE", "SEPARADO", SEQUENCIA)]}, None)
+    evento = {"Records": [registro("P1", "EM_ENTREGA", "ENTREGUE", SEQUENCIA + 2)]}
+    for _ in range(2):  # delivered twice
+        consumidor.handler(evento, None)
+    linhas = [json.loads(linha) for linha in registro_de_log.getvalue().splitlines()]
+    [salto] = [linha for linha in linhas if linha["message"] == "transition before this one never arrived"]
+    visto = [salto[nome] for nome in ("level", "pedidoId", "mostrado", "de", "para")]
+    assert visto == ["WARNING", "P1", "SEPARADO", "EM_ENTREGA", "ENTREGUE"]
+    metricas = [json.loads(linha) for linha in capsys.readouterr().out.splitlines() if '"_aws"' in linha]
+    assert [m["TransicoesComSalto"] for m in metricas if "TransicoesComSalto" in m] == [[1.0]]

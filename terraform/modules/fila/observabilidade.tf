@@ -130,6 +130,8 @@ locals {
       pergunta = "O que aconteceu com os pedidos?"
       estat    = "Sum"
       metricas = [
+        ["Cadencia", "PedidosRecebidos", "service", "fila", { label = "Recebidos" }],
+        ["Cadencia", "RequisicoesRecusadas", "service", "fila", { label = "Malfeitos (API)" }],
         ["Cadencia", "PedidosConcluidos", "service", "fila", { label = "Concluídos" }],
         ["Cadencia", "PedidosRecusados", "service", "fila", { label = "Recusados" }],
         ["Cadencia", "MensagensDevolvidas", "service", "fila", { label = "Devolvidos à fila" }],

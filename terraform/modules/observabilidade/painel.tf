@@ -56,6 +56,17 @@ locals {
       linha = null
     },
     {
+      pergunta = "Os pedidos que entram viram confirmados?"
+      estat    = "Sum"
+      periodo  = 300
+      metricas = [
+        ["Cesta", "PedidosRecebidos", "service", "cesta", { label = "Recebidos (API)" }],
+        ["Cesta", "PedidosConfirmados", "service", "cesta", { label = "Confirmados" }],
+        ["Cesta", "RequisicoesRepetidas", "service", "cesta", { label = "POST repetidos" }],
+      ]
+      linha = null
+    },
+    {
       pergunta = "Quantos pedidos foram recusados, e por quê?"
       estat    = "Sum"
       periodo  = 300
@@ -88,6 +99,47 @@ locals {
         ["Cesta", "CobrancasOrfas", "service", "cesta", { label = "Cobranças órfãs" }],
       ]
       linha = null
+    },
+    {
+      pergunta = "O que ainda espera uma pessoa decidir? (por rodada das conferências)"
+      estat    = "Maximum"
+      periodo  = 900
+      metricas = [
+        ["Cesta", "ReservasComPessoa", "service", "cesta", { label = "Reservas de pedidos com uma pessoa" }],
+        ["Cesta", "ReservasPresas", "service", "cesta", { label = "Reservas de pedidos que não andam" }],
+        ["Cesta", "AvisosRepetidos", "service", "cesta", { label = "Avisos mandados de novo à fila humana" }],
+      ]
+      linha = null
+    },
+    {
+      pergunta = "As baixas e as conferências estão trabalhando?"
+      estat    = "Sum"
+      periodo  = 900
+      metricas = [
+        ["Cesta", "ReservasBaixadas", "service", "cesta", { label = "Reservas baixadas" }],
+        ["Cesta", "ItensConferidos", "service", "cesta", { label = "Itens de estoque conferidos" }],
+        ["Cesta", "CobrancasConferidas", "service", "cesta", { label = "Cobranças conferidas" }],
+      ]
+      linha = null
+    },
+    {
+      pergunta = "O que falhou sem parar o sistema? (acima de 0, sustentado)"
+      estat    = "Sum"
+      periodo  = 300
+      metricas = concat(
+        [
+          ["Cesta", "MensagensRecusadas", "service", "cesta", { label = "Mensagens recusadas na entrada" }],
+          ["Cesta", "BaixasComFalha", "service", "cesta", { label = "Baixas com falha" }],
+          ["Cesta", "BaixasSemReserva", "service", "cesta", { label = "Baixas sem reserva" }],
+          ["Cesta", "ConferenciasComFalha", "service", "cesta", { label = "Conferências com falha" }],
+          ["Cesta", "ConferenciasInterrompidas", "service", "cesta", { label = "Conferências interrompidas" }],
+        ],
+        [
+          for operacao in ["cobrar", "estornar", "consultar"] :
+          ["Cesta", "DisjuntorForaDeAlcance", "service", "cesta", "operacao", operacao, { label = "Disjuntor sem tabela: ${operacao}" }]
+        ],
+      )
+      linha = 0
     },
     {
       pergunta = "A fila de entrada está acumulando? (crescendo por 10 min)"

@@ -87,6 +87,26 @@ resource "aws_cloudwatch_metric_alarm" "parado" {
   ok_actions    = [aws_sns_topic.operacao.arn]
 }
 
+# The consumer's own evidence that a transition never came. Age and the queue say when records expire or are discarded; a stream
+# switched off and on, or a mapping made again from LATEST, loses them with neither.
+resource "aws_cloudwatch_metric_alarm" "salto" {
+  alarm_name        = "ffv-lab-consumidor-pedidos-salto"
+  alarm_description = "Um pedido saiu de um status que o painel não mostrava: ao menos uma transição dele não chegou. Pedido no log de ${module.consumidor.nome}."
+
+  namespace           = "Cadencia"
+  metric_name         = "TransicoesComSalto"
+  dimensions          = { service = "painel" }
+  statistic           = "Sum"
+  period              = 300
+  evaluation_periods  = 1
+  comparison_operator = "GreaterThanThreshold"
+  threshold           = 0
+  treat_missing_data  = "notBreaching"
+
+  alarm_actions = [aws_sns_topic.operacao.arn]
+  ok_actions    = [aws_sns_topic.operacao.arn]
+}
+
 locals {
   perguntas = [
     {
@@ -115,6 +135,16 @@ locals {
       metricas = [["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", aws_sqs_queue.dlq.name, { label = "Mensagens" }]]
     },
     {
+      pergunta = "Alguma transição se perdeu? (saltos acima de 0: alarme)"
+      estat    = "Sum"
+      periodo  = 300
+      linha    = 0
+      metricas = [
+        ["Cadencia", "TransicoesComSalto", "service", "painel", { label = "Saltos vistos pelo consumidor" }],
+        ["Cadencia", "LacunasMarcadas", "service", "painel", { label = "Lacunas achadas pela reconciliação" }],
+      ]
+    },
+    {
       pergunta = "Quantas transições são gravadas por minuto? (compare com a linha de base)"
       estat    = "Sum"
       periodo  = 60
@@ -125,6 +155,13 @@ locals {
       ]
     },
     {
+      pergunta = "Quanto uma mudança demora a aparecer? (a pior de cada minuto, ms)"
+      estat    = "Maximum"
+      periodo  = 60
+      linha    = null
+      metricas = [["Cadencia", "AtrasoDoPainel", "service", "painel", { label = "Da mudança à gravação" }]]
+    },
+    {
       pergunta = "Os alertas publicados acompanham os cancelamentos de pedidos separados?"
       estat    = "Sum"
       periodo  = 300
@@ -132,6 +169,7 @@ locals {
       metricas = [
         ["Cadencia", "CancelamentosAposSeparacao", "service", "painel", { label = "Cancelados após separados" }],
         ["Cadencia", "AlertasReposicaoPublicados", "service", "painel", { label = "Alertas publicados" }],
+        ["Cadencia", "ReposicoesReconhecidas", "service", "painel", { label = "Reconhecidas pela loja" }],
       ]
     },
   ]
