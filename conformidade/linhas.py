@@ -371,7 +371,7 @@ LINHAS: tuple[Linha, ...] = (
         CW + "CloudWatch_Embedded_Metric_Format.html",
         "business metrics on the dashboards",
         (),
-        (f"{WATCH}::test_the_dashboard_reads_business_metrics_that_the_code_counts",),
+        ("tests/infra/test_metricas.py::test_every_metric_read_is_counted_by_some_function",),
         notas={"local": "by the bridge of ours that feeds the engine"},
     ),
     # --- alarms ---
