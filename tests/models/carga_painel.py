@@ -172,6 +172,8 @@ def _comparar(registros: Sequence[dict[str, Any]], falhas: Falhas) -> dict[str, 
     paginas = boto3.client("dynamodb").get_paginator("scan").paginate(TableName=os.environ["TABELA_PAINEL"])
     itens = sorted((i for p in paginas for i in p["Items"]), key=lambda i: (i["PK"]["S"], i["SK"]["S"]))
     for item in itens:
+        if "pedidoId" not in item:
+            continue  # what is of no order
         pedido = item["pedidoId"]["S"]
         if item["SK"]["S"] == "ATUAL":
             atuais[pedido] = item["status"]["S"]
