@@ -72,10 +72,15 @@ class Prazo:
 
 @dataclass(frozen=True, slots=True)
 class RespostaJson:
-    """HTTP status (never 401, 403, 429 or 5xx) and the JSON object of the body."""
+    """HTTP status (never 401, 403, 429 or 5xx) and the JSON object of the body.
+
+    ``repetida``: the partner says that it repeats the answer kept under the request's Idempotency-Key, with
+    ``Idempotent-Replayed: true`` (as in https://docs.whop.com/developer/api/idempotency).
+    """
 
     status: int
     corpo: Mapping[str, Any]
+    repetida: bool = False
 
 
 class ChamadorHttp:
@@ -123,7 +128,7 @@ class ChamadorHttp:
         if corpo is not None:
             todos["Content-Type"] = "application/json"
         dados = None if corpo is None else json.dumps(corpo).encode()
-        status, texto = self._trocar(metodo, self._url + caminho, todos, dados, prazo)
+        status, texto, repetida = self._trocar(metodo, self._url + caminho, todos, dados, prazo)
         if status in (401, 403):
             self._chave.esquecer()
             raise SemRespostaError("CREDENCIAL")
@@ -135,11 +140,11 @@ class ChamadorHttp:
             raise RespostaIlegivelError(status) from None
         if not isinstance(resposta, dict):
             raise RespostaIlegivelError(status)
-        return RespostaJson(status, resposta)
+        return RespostaJson(status, resposta, repetida)
 
     def _trocar(
         self, metodo: str, url: str, cabecalhos: Mapping[str, str], corpo: bytes | None, prazo: Prazo
-    ) -> tuple[int, bytes]:
+    ) -> tuple[int, bytes, bool]:
         """Exchange in a worker thread: socket timeouts bound each read, not the sum, so only waiting outside bounds a
         drip."""
         restante = prazo.restante()
@@ -147,7 +152,7 @@ class ChamadorHttp:
             raise SemRespostaError("PRAZO")
         limite = urllib3.Timeout(connect=min(self._timeout_conexao_s, restante), total=restante)
 
-        def trocar() -> tuple[int, bytes]:
+        def trocar() -> tuple[int, bytes, bool]:
             resposta = self._http.request(
                 metodo, url, body=corpo, headers=cabecalhos, timeout=limite, redirect=False, preload_content=False
             )
@@ -159,7 +164,7 @@ class ChamadorHttp:
                 resposta.release_conn()
             if not inteira:
                 raise RespostaIlegivelError(resposta.status)
-            return resposta.status, texto
+            return resposta.status, texto, resposta.headers.get("Idempotent-Replayed") == "true"
 
         troca = self._executor.submit(trocar)
         try:

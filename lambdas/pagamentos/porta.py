@@ -17,9 +17,10 @@ class SituacaoCobranca(StrEnum):
 
 
 class ResultadoEstorno(StrEnum):
-    """Verdict of a refund."""
+    """Verdict of a refund; JA_ESTORNADA when it is known that an earlier call made it."""
 
     ESTORNADA = "ESTORNADA"
+    JA_ESTORNADA = "JA_ESTORNADA"
     NADA_A_ESTORNAR = "NADA_A_ESTORNAR"
 
 
