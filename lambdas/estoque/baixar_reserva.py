@@ -50,8 +50,8 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     Records do not depend on each other, so the ones after a failure are written off too: what a stream sends again, or
     discards after its last attempt, was done already. What is discarded is found by ``conferir_reservas``.
 
-    It also counts the orders that the saga leaves to a person, because this is the only reader of the orders' stream;
-    a record sent again is counted again.
+    It also counts the orders that the saga leaves to a person, each once, because this is the only reader of the
+    orders' stream.
 
     Parameters
     ----------
@@ -91,12 +91,14 @@ def _atender(record: DynamoDBRecord) -> None:
 
 
 def _tratar(imagem: Mapping[str, Any]) -> None:
-    identificar(ler(PedidoMudado, {"pedidoId": _valor(imagem, "pedidoId")}).pedidoId)
+    pedido_id = ler(PedidoMudado, {"pedidoId": _valor(imagem, "pedidoId")}).pedidoId
+    identificar(pedido_id)
     match _valor(imagem, "status"):
         case "CONFIRMADO":
             _baixar(ler(PedidoConfirmado, {campo: _valor(imagem, campo) for campo in PedidoConfirmado.model_fields}))
         case "REQUER_INTERVENCAO_HUMANA" if _ultimo_passo(imagem) == PASSO_QUE_CHAMA_PESSOA:
-            contar("IntervencoesHumanas")
+            if _repositorio().anotar_intervencao(pedido_id):
+                contar("IntervencoesHumanas")
             logger.warning("order left to a person")
         case _:
             logger.info("record of an order that is not confirmed skipped")

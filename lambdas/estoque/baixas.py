@@ -1,4 +1,7 @@
-"""The table ``cesta-estoque-baixas``: which confirmed orders took their units out of the stock for good.
+"""The table ``cesta-estoque-baixas``: what the stream of orders was already acted on for.
+
+It says which confirmed orders took their units out of the stock for good, and which orders the saga left to a person
+(``pessoa#`` and the id, no product), so that each is counted once.
 
 Item: ``pedidoId`` (S, hash), ``sku``, ``quantidade`` (N, units), ``em`` (ISO instant), ``expiraEm`` (N, epoch seconds,
 TTL). It lives 90 days, as long as the name of an execution: until then no second saga can exist for the order.
@@ -112,6 +115,23 @@ class RepositorioBaixas:
         """Which of these orders (at most 100) have their mark, read consistently."""
         itens = ler_em_lote(self._dynamodb, self._tabela_baixas, "pedidoId", pedidos, ("pedidoId",))
         return {item["pedidoId"]["S"] for item in itens}
+
+    def anotar_intervencao(self, pedido_id: str) -> bool:
+        """Note that the saga left the order to a person; False when it was noted already."""
+        momento = self._relogio()
+        try:
+            self._dynamodb.put_item(
+                TableName=self._tabela_baixas,
+                Item={
+                    "pedidoId": {"S": f"pessoa#{pedido_id}"},
+                    "em": {"S": para_iso(momento)},
+                    "expiraEm": {"N": str(int(momento.timestamp()) + VALIDADE_S)},
+                },
+                ConditionExpression="attribute_not_exists(pedidoId)",
+            )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
 
     def _transacao(self, sku: str, pedido_id: str, quantidade: int) -> "list[TransactWriteItemTypeDef]":
         momento = self._relogio()

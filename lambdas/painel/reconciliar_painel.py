@@ -69,6 +69,7 @@ def handler(evento: dict[str, Any], contexto: Any) -> dict[str, Any]:
     andamento = _andamento(evento, painel, loja)
     if andamento is None:
         return {"pendencia": False}
+    antes = andamento.contagem["lacunas"]  # of the parts of this run that came before
     andamento = reconciliador.executar(andamento, loja, _ha_tempo(contexto))
     resultado = {
         "escopo": andamento.escopo,
@@ -79,7 +80,7 @@ def handler(evento: dict[str, Any], contexto: Any) -> dict[str, Any]:
         "exemplos": andamento.exemplos,
     }
     logger.info("reconciliacao", extra={nome: valor for nome, valor in resultado.items() if nome != "exemplos"})
-    contar("LacunasMarcadas", 0 if simular else andamento.contagem["lacunas"])
+    contar("LacunasMarcadas", 0 if simular else andamento.contagem["lacunas"] - antes)
     if not simular:
         sns.publish(
             TopicArn=configuracao.arn_topico_operacao,

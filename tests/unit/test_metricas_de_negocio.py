@@ -62,21 +62,30 @@ def test_duplicates_dropped(contadas: Any) -> None:
     assert contadas() == {"DuplicatasDescartadas": 2, "ReservasLiberadas": 1}
 
 
-def entregue_a_pessoa(passo: str, evento: str = "MODIFY") -> dict[str, Any]:
+def entregue_a_pessoa(passo: str, pedido: str = "P1", evento: str = "MODIFY") -> dict[str, Any]:
     historico = {"L": [{"M": {"passo": {"S": "IniciarSaga"}}}, {"M": {"passo": {"S": passo}}}]}
-    return registro(status="REQUER_INTERVENCAO_HUMANA", historico=historico) | {"eventName": evento}
+    return registro(pedido, status="REQUER_INTERVENCAO_HUMANA", historico=historico) | {"eventName": evento}
 
 
 def test_human_interventions(contadas: Any, sistema: Any) -> None:
     antes = sistema.estoque(SKU)
-    for evento in ("MODIFY", "INSERT"):
-        assert baixar_reserva.handler({"Records": [entregue_a_pessoa(PASSO, evento)]}, None)["batchItemFailures"] == []
-    assert contadas() == {"IntervencoesHumanas": 2}
+    lote = {"Records": [entregue_a_pessoa(PASSO, "P1"), entregue_a_pessoa(PASSO, "P2", "INSERT")]}
+    for _ in range(2):  # the stream sends again
+        assert baixar_reserva.handler(lote, None)["batchItemFailures"] == []
+        assert contadas() == {"IntervencoesHumanas": 2}
     # What a person's own tools write under the same status asks nobody for anything.
     for passo in ("AssumirPedido", "intervencao"):
-        baixar_reserva.handler({"Records": [entregue_a_pessoa(passo)]}, None)
+        baixar_reserva.handler({"Records": [entregue_a_pessoa(passo, "P3")]}, None)
     assert contadas() == {"IntervencoesHumanas": 2}
     assert sistema.estoque(SKU) == antes
+
+
+def test_an_order_left_to_a_person_and_then_confirmed_is_still_written_off(contadas: Any, sistema: Any) -> None:
+    reservar_estoque.handler(estado(), None)
+    baixar_reserva.handler({"Records": [entregue_a_pessoa(PASSO)]}, None)
+    baixar_reserva.handler({"Records": [registro()]}, None)
+    assert contadas() == {"IntervencoesHumanas": 1, "ReservasBaixadas": 1}
+    assert sistema.estoque(SKU) == (8, {})
 
 
 def test_the_step_that_asks_for_a_person_is_a_state_of_the_saga() -> None:

@@ -130,6 +130,19 @@ def test_visto_separado_e_agora_cancelado_avisa_a_loja_uma_vez(falhas: Falhas) -
     assert len(itens("painel_operacao", "P1", "LACUNA#")) == 1
 
 
+def test_lacunas_contam_uma_vez_mesmo_que_a_reconciliacao_continue(
+    falhas: Falhas, monkeypatch: pytest.MonkeyPatch, saida: Any
+) -> None:
+    monkeypatch.setattr(origem, "ITENS_POR_PAGINA", 1)
+    for pedido in ("P1", "P2", "P3"):
+        na_origem(pedido, "ENTREGUE")
+    partes = 1
+    while not reconciliar_painel.handler({}, SemTempo(1))["concluida"]:
+        partes += 1
+    assert partes >= 3
+    assert saida.metricas()["LacunasMarcadas"] == 3
+
+
 def test_cancelado_sem_saber_se_foi_separado_pede_conferencia_sem_alerta(falhas: Falhas) -> None:
     no_painel("P0", "PENDENTE", "SEPARADO")  # the panel had begun
     na_origem("P1", "CANCELADO")

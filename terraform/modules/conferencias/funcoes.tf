@@ -1,7 +1,8 @@
 # The write-off of confirmed orders and the two checks: what each one is told and what it may touch.
 
 locals {
-  # The transaction of a write-off is checked by IAM item by item: a mark put, a reservation removed.
+  # The transaction of a write-off is checked by IAM item by item: a mark put, a reservation removed. The reader of the stream also
+  # puts a mark for each order left to a person.
   baixar = [
     { sid = "MarcarBaixa", acoes = ["dynamodb:PutItem"], recursos = [aws_dynamodb_table.baixas.arn] },
     { sid = "MudarReserva", acoes = ["dynamodb:UpdateItem"], recursos = [var.tabelas.estoque.arn] },
