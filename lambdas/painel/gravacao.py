@@ -53,7 +53,7 @@ class Gravador:
         registro = self._repositorio.registrar_transicao(transicao, gravado_em)
         antes = self._repositorio.atualizar_atual(transicao, gravado_em)
         if antes is not None and antes != transicao.de:
-            self._notar_salto(transicao, antes, novo=registro.novo)
+            self._notar_salto(transicao, antes)
         self.contagem["TransicoesGravadas" if registro.novo else "TransicoesRepetidas"] += 1
         if registro.novo:
             atraso = de_iso(gravado_em) - de_iso(transicao.em)
@@ -63,15 +63,15 @@ class Gravador:
         if registro.alerta == "PENDENTE":
             self._alertar(transicao)
 
-    def _notar_salto(self, transicao: Transicao, mostrado: str, *, novo: bool) -> None:
+    def _notar_salto(self, transicao: Transicao, mostrado: str) -> None:
         """The record leaves a status that the panel did not show: at least one transition before it never arrived.
 
         None is invented; the history shows the jump. If the order had been cancelled unseen, goods may have to go back.
+        Counted again when the record is sent again: its alarm must not depend on the first process living to say so.
         """
-        if novo:
-            self.contagem["TransicoesComSalto"] += 1
-            fatos = {"pedidoId": transicao.pedido_id, "mostrado": mostrado, "de": transicao.de, "para": transicao.para}
-            logger.warning("transition before this one never arrived", extra=fatos)
+        self.contagem["TransicoesComSalto"] += 1
+        fatos = {"pedidoId": transicao.pedido_id, "mostrado": mostrado, "de": transicao.de, "para": transicao.para}
+        logger.warning("transition before this one never arrived", extra=fatos)
         if transicao.de == CANCELADO:
             self._repositorio.pedir_conferencia(transicao)
 
