@@ -13,9 +13,10 @@ module "conferencias" {
   disjuntor          = module.saga.disjuntor
 
   reservas = {
-    intervalo_min = var.conferencias.intervalo_reservas_min
-    limite_s      = var.conferencias.limite_reserva_s
-    maximo_itens  = var.conferencias.maximo_itens
+    intervalo_min    = var.conferencias.intervalo_reservas_min
+    limite_s         = var.conferencias.limite_reserva_s
+    limite_decisao_s = var.conferencias.limite_decisao_s
+    maximo_itens     = var.conferencias.maximo_itens
   }
   cobrancas = {
     intervalo_min    = var.conferencias.intervalo_cobrancas_min
@@ -31,7 +32,8 @@ module "conferencias" {
 variable "conferencias" {
   description = <<-EOT
     The checks of reservations and charges. intervalo_*_min: minutes between runs. limite_reserva_s: age from which a
-    reservation without an outcome is abnormal, and an order's absence is believed. limite_cobranca_s: age from which an
+    reservation without an outcome is abnormal, and an order's absence is believed. limite_decisao_s: how long a person who
+    ended an order may leave its units undecided before people are reminded. limite_cobranca_s: age from which an
     order that is not confirmed should hold no charge. janela_cobranca_s: how long a failed order is still asked about.
     reaviso_s: how long after a message people are sent another about an order that still needs them; without it, a day
     less than the queue keeps one. maximo_itens, maximo_consultas: bounds of one run. habilitar_agenda: whether they run by themselves.
@@ -40,6 +42,7 @@ variable "conferencias" {
   type = object({
     intervalo_reservas_min    = optional(number, 5)
     limite_reserva_s          = optional(number, 900)
+    limite_decisao_s          = optional(number, 604800)
     maximo_itens              = optional(number, 5000)
     intervalo_cobrancas_min   = optional(number, 15)
     limite_cobranca_s         = optional(number, 1800)

@@ -25,7 +25,8 @@ VALIDADE_MINIMA_AVISTADA_S = 7 * 24 * 3600
 
 CONFIRMADO = "CONFIRMADO"
 DESFEITOS = frozenset({"FALHOU_SEM_RESERVA", "FALHOU_COMPENSADO"})
-DE_PESSOA = frozenset({"REQUER_INTERVENCAO_HUMANA", "ENCERRADO_MANUALMENTE"})
+ENCERRADO = "ENCERRADO_MANUALMENTE"
+DE_PESSOA = frozenset({"REQUER_INTERVENCAO_HUMANA", ENCERRADO})
 EM_ANDAMENTO = frozenset({"RECEBIDO", "RESERVADO", "COMPENSANDO"})
 
 
@@ -37,6 +38,7 @@ class Destino(StrEnum):
     LIBERAR_SE_CONTINUAR = "LIBERAR_SE_CONTINUAR"
     ESPERAR = "ESPERAR"
     DEIXAR_COM_PESSOA = "DEIXAR_COM_PESSOA"
+    COBRAR_DECISAO = "COBRAR_DECISAO"
     RELATAR = "RELATAR"
 
 
@@ -47,7 +49,14 @@ class Relogio(Protocol):
         """Whether there is time for another stock item, or for more of a large one."""
 
 
-def destino(sku: str, pedido: PedidoLido | None, baixada: bool, limite: timedelta, momento: datetime) -> Destino:
+def destino(
+    sku: str,
+    pedido: PedidoLido | None,
+    baixada: bool,
+    limite: timedelta,
+    limite_decisao: timedelta,
+    momento: datetime,
+) -> Destino:
     """Decide one reservation.
 
     Parameters
@@ -60,6 +69,9 @@ def destino(sku: str, pedido: PedidoLido | None, baixada: bool, limite: timedelt
         Whether the order's units were written off already.
     limite : timedelta
         Age from which an order that does not move is abnormal.
+    limite_decisao : timedelta
+        Age from which people are reminded of the units of an order that a person ended. One that still waits for a
+        person has its message, which is sent again.
     momento : datetime
         Now, aware.
     """
@@ -67,6 +79,8 @@ def destino(sku: str, pedido: PedidoLido | None, baixada: bool, limite: timedelt
         return Destino.LIBERAR_SE_CONTINUAR
     if pedido.status in DESFEITOS:
         return Destino.LIBERAR
+    if pedido.status == ENCERRADO and _idade(pedido, momento) >= limite_decisao:
+        return Destino.COBRAR_DECISAO
     if pedido.status in DE_PESSOA:
         return Destino.DEIXAR_COM_PESSOA
     if pedido.status == CONFIRMADO:
@@ -89,8 +103,8 @@ class ConferenciaDeReservas:
         What is done.
     memoria : RepositorioConferencias
         Cursor and first sightings.
-    limite_s : int
-        Age, in seconds, from which a reservation without an outcome is abnormal.
+    limite_s, limite_decisao_s : int
+        See :class:`estoque.configuracao.ConfiguracaoConferencia`.
     relogio : Callable[[], datetime]
         Current instant, aware.
     """
@@ -103,6 +117,7 @@ class ConferenciaDeReservas:
         baixas: RepositorioBaixas,
         memoria: RepositorioConferencias,
         limite_s: int,
+        limite_decisao_s: int,
         relogio: Callable[[], datetime] = agora,
     ) -> None:
         self._leitura = leitura
@@ -111,6 +126,7 @@ class ConferenciaDeReservas:
         self._baixas = baixas
         self._memoria = memoria
         self._limite = timedelta(seconds=limite_s)
+        self._limite_decisao = timedelta(seconds=limite_decisao_s)
         self._relogio = relogio
         self.contagem: Counter[str] = Counter()
 
@@ -160,7 +176,8 @@ class ConferenciaDeReservas:
         for pedido_id in lote:
             pedido = pedidos.get(pedido_id)
             identificar(pedido_id)
-            decidido = destino(sku, pedido, pedido_id in baixadas, self._limite, self._relogio())
+            baixada = pedido_id in baixadas
+            decidido = destino(sku, pedido, baixada, self._limite, self._limite_decisao, self._relogio())
             try:
                 self._cumprir(decidido, sku, pedido_id, reservas[pedido_id], pedido)
             except ReservaEmDisputaError:
@@ -186,6 +203,9 @@ class ConferenciaDeReservas:
                 self._baixar(sku, pedido_id, unidades, pedido)
             case Destino.DEIXAR_COM_PESSOA:
                 self.contagem["ReservasComPessoa"] += 1
+            case Destino.COBRAR_DECISAO:
+                self.contagem["ReservasSemDecisao"] += 1
+                logger.warning("units of an ended order wait for a decision", extra=fatos)
             case Destino.RELATAR:
                 self.contagem["ReservasPresas"] += 1
                 logger.error("reservation of an order that does not move", extra=fatos)

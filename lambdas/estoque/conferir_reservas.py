@@ -39,7 +39,8 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     -------
     dict
         ``{"completa": bool, "contagem": {metric: how many}}``; the metrics are the ones published: ItensConferidos,
-        OrfasLiberadas, BaixasTardias, ReservasBaixadas, ReservasPresas, ReservasComPessoa, ConferenciasComFalha.
+        OrfasLiberadas, BaixasTardias, ReservasBaixadas, ReservasPresas, ReservasComPessoa, ReservasSemDecisao (units of
+        an order that a person ended long ago), ConferenciasComFalha.
 
     Raises
     ------
@@ -54,6 +55,7 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
         RepositorioBaixas(dynamodb, configuracao.tabela_estoque, configuracao.tabela_estoque_baixas),
         RepositorioConferencias(dynamodb, configuracao.tabela_conferencias),
         configuracao.limite_reserva_s,
+        configuracao.limite_decisao_s,
     )
 
     def ha_tempo() -> bool:

@@ -57,7 +57,7 @@ variables {
     variaveis  = { TABELA_DISJUNTOR = "cesta-disjuntor" }
     arn_tabela = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-disjuntor"
   }
-  reservas                  = { intervalo_min = 5, limite_s = 900, maximo_itens = 5000 }
+  reservas                  = { intervalo_min = 5, limite_s = 900, limite_decisao_s = 604800, maximo_itens = 5000 }
   cobrancas                 = { intervalo_min = 15, limite_s = 1800, janela_s = 259200, reaviso_s = 1123200, maximo_consultas = 200 }
   habilitar_agenda          = true
   alarme_conferencia_parada = true
@@ -153,7 +153,7 @@ run "agenda_desligada" {
       variaveis  = { TABELA_DISJUNTOR = "cesta-disjuntor" }
       arn_tabela = "arn:aws:dynamodb:sa-east-1:123456789012:table/cesta-disjuntor"
     }
-    reservas = { intervalo_min = 1, limite_s = 300, maximo_itens = 1 }
+    reservas = { intervalo_min = 1, limite_s = 300, limite_decisao_s = 86400, maximo_itens = 1 }
   }
 
   assert {
@@ -174,7 +174,7 @@ run "limites_curtos" {
   }
 
   variables {
-    reservas  = { intervalo_min = 7, limite_s = 60, maximo_itens = 0 }
+    reservas  = { intervalo_min = 7, limite_s = 60, limite_decisao_s = 86399, maximo_itens = 0 }
     cobrancas = { intervalo_min = 7, limite_s = 600, janela_s = 3600, reaviso_s = 1209600, maximo_consultas = 0 }
   }
 

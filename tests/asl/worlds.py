@@ -228,6 +228,7 @@ def real_world() -> Iterator[World]:
         "TABELA_CONFERENCIAS": "cesta-conferencias",
         # No time passes between a schedule and the checks after it.
         "LIMITE_RESERVA_S": "0",
+        "LIMITE_DECISAO_S": "604800",
         "MAXIMO_ITENS_CONFERIDOS": "100000",
         "LIMITE_COBRANCA_S": "0",
         "JANELA_COBRANCA_S": "86400",

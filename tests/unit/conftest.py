@@ -128,6 +128,7 @@ class Sistema:
             "TABELA_CONFERENCIAS": "cesta-conferencias",
             "URL_FILA_COMPENSACAO_FALHOU": self.url_fila_humana,
             "LIMITE_RESERVA_S": "900",
+            "LIMITE_DECISAO_S": "604800",
             "MAXIMO_ITENS_CONFERIDOS": "1000",
             "LIMITE_COBRANCA_S": "1800",
             "JANELA_COBRANCA_S": "259200",

@@ -24,6 +24,9 @@ LIMITE = timedelta(seconds=900)
 AGORA = datetime(2026, 3, 1, 12, tzinfo=UTC)
 VELHO = para_iso(AGORA - LIMITE)
 NOVO = para_iso(AGORA - LIMITE + timedelta(milliseconds=1))
+LIMITE_DECISAO = timedelta(days=7)
+ESQUECIDO = para_iso(AGORA - LIMITE_DECISAO)
+QUASE = para_iso(AGORA - LIMITE_DECISAO + timedelta(milliseconds=1))
 
 
 # --- the decision ------------------------------------------------------------------------------------------------
@@ -41,7 +44,10 @@ def test_every_status_of_the_table_has_a_decision() -> None:
         ("FALHOU_SEM_RESERVA", False, NOVO, Destino.LIBERAR),
         ("FALHOU_COMPENSADO", False, NOVO, Destino.LIBERAR),
         ("REQUER_INTERVENCAO_HUMANA", False, VELHO, Destino.DEIXAR_COM_PESSOA),
-        ("ENCERRADO_MANUALMENTE", False, VELHO, Destino.DEIXAR_COM_PESSOA),
+        ("REQUER_INTERVENCAO_HUMANA", False, ESQUECIDO, Destino.DEIXAR_COM_PESSOA),  # its message is sent again
+        ("ENCERRADO_MANUALMENTE", False, QUASE, Destino.DEIXAR_COM_PESSOA),
+        ("ENCERRADO_MANUALMENTE", False, ESQUECIDO, Destino.COBRAR_DECISAO),
+        ("ENCERRADO_MANUALMENTE", False, "", Destino.COBRAR_DECISAO),
         *((status, False, NOVO, Destino.ESPERAR) for status in sorted(EM_ANDAMENTO)),
         *((status, False, VELHO, Destino.RELATAR) for status in sorted(EM_ANDAMENTO)),
         ("RESERVADO", False, "", Destino.RELATAR),
@@ -49,11 +55,12 @@ def test_every_status_of_the_table_has_a_decision() -> None:
     ],
 )
 def test_a_reservation_goes_by_its_order(status: str, baixada: bool, atualizado: str, esperado: Destino) -> None:
-    assert destino(SKU, PedidoLido(status, SKU, atualizado), baixada, LIMITE, AGORA) is esperado
+    assert destino(SKU, PedidoLido(status, SKU, atualizado), baixada, LIMITE, LIMITE_DECISAO, AGORA) is esperado
 
 
 def test_another_product_s_reservation_is_never_written_off() -> None:
-    assert destino("OUTRO", PedidoLido("CONFIRMADO", SKU, NOVO), False, LIMITE, AGORA) is Destino.RELATAR
+    pedido = PedidoLido("CONFIRMADO", SKU, NOVO)
+    assert destino("OUTRO", pedido, False, LIMITE, LIMITE_DECISAO, AGORA) is Destino.RELATAR
 
 
 # --- the run -----------------------------------------------------------------------------------------------------
@@ -167,6 +174,21 @@ def test_what_a_person_has_is_left_to_the_person(sistema: Any, status: str) -> N
     por_pedido(sistema, "P1", status, ha=timedelta(days=3))
     assert conferir() == {"ReservasComPessoa": 1}
     assert sistema.estoque(SKU) == (8, {"P1": 2})
+
+
+def test_units_left_undecided_are_asked_about_until_they_are_decided(sistema: Any, saida: Any) -> None:
+    sistema.por_estoque(SKU, 10)
+    reservar("P1"), reservar("P2")
+    por_pedido(sistema, "P1", "ENCERRADO_MANUALMENTE", ha=LIMITE_DECISAO)
+    por_pedido(sistema, "P2", "ENCERRADO_MANUALMENTE", ha=LIMITE_DECISAO - timedelta(minutes=1))
+    for _ in range(2):
+        assert conferir() == {"ReservasSemDecisao": 1, "ReservasComPessoa": 1}
+    assert sistema.estoque(SKU) == (6, {"P1": 2, "P2": 2})
+    assert saida.metricas()["ReservasSemDecisao"] == 2
+    relatos = [linha for linha in saida.linhas() if linha["message"] == "units of an ended order wait for a decision"]
+    assert [(r["pedidoId"], r["sku"], r["quantidade"]) for r in relatos] == [("P1", SKU, 2)] * 2
+    RepositorioEstoque(sistema.dynamodb, "cesta-estoque").liberar(SKU, "P1")  # a person decides
+    assert conferir() == {"ReservasComPessoa": 1}
 
 
 def test_an_unreadable_item_does_not_stop_the_others(sistema: Any) -> None:

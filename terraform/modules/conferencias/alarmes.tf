@@ -16,6 +16,12 @@ locals {
       periodos  = 1
       descricao = "Há reservas de pedidos que não andam há mais de ${var.reservas.limite_s} s: veja a execução da saga de cada um. Pedidos no log de ${module.conferir_reservas.nome}."
     }
+    cesta-reservas-sem-decisao = {
+      metrica   = "ReservasSemDecisao"
+      periodo_s = 900
+      periodos  = 1
+      descricao = "Há unidades de pedidos que uma pessoa encerrou há mais de ${floor(var.reservas.limite_decisao_s / 86400)} dias sem decidir o destino delas: ninguém mais as compra. Pedidos no log de ${module.conferir_reservas.nome}."
+    }
     cesta-baixas-tardias = {
       metrica   = "BaixasTardias"
       periodo_s = 900

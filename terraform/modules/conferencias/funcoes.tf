@@ -80,6 +80,7 @@ module "conferir_reservas" {
     TABELA_PEDIDOS          = var.tabelas.pedidos.nome
     TABELA_CONFERENCIAS     = aws_dynamodb_table.conferencias.name
     LIMITE_RESERVA_S        = tostring(var.reservas.limite_s)
+    LIMITE_DECISAO_S        = tostring(var.reservas.limite_decisao_s)
     MAXIMO_ITENS_CONFERIDOS = tostring(var.reservas.maximo_itens)
   }
 

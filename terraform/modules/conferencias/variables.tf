@@ -74,12 +74,13 @@ variable "disjuntor" {
 variable "reservas" {
   description = <<-EOT
     The check of reservations: minutes between runs; seconds from which a reservation without an outcome is abnormal;
-    stock items of one run.
+    seconds a person who ended an order may leave its units undecided; stock items of one run.
   EOT
   type = object({
-    intervalo_min = number
-    limite_s      = number
-    maximo_itens  = number
+    intervalo_min    = number
+    limite_s         = number
+    limite_decisao_s = number
+    maximo_itens     = number
   })
 
   validation {
@@ -89,6 +90,10 @@ variable "reservas" {
   validation {
     condition     = var.reservas.limite_s >= 300
     error_message = "reservas.limite_s is at least 300: below it, orders of a busy moment would look stuck."
+  }
+  validation {
+    condition     = var.reservas.limite_decisao_s >= 86400
+    error_message = "reservas.limite_decisao_s is at least 86400 (a day): people decide in days."
   }
   validation {
     condition     = var.reservas.maximo_itens >= 1

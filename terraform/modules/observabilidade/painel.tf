@@ -106,6 +106,7 @@ locals {
       periodo  = 900
       metricas = [
         ["Cesta", "ReservasComPessoa", "service", "cesta", { label = "Reservas de pedidos com uma pessoa" }],
+        ["Cesta", "ReservasSemDecisao", "service", "cesta", { label = "Reservas de pedidos encerrados, sem decisão" }],
         ["Cesta", "ReservasPresas", "service", "cesta", { label = "Reservas de pedidos que não andam" }],
         ["Cesta", "AvisosRepetidos", "service", "cesta", { label = "Avisos mandados de novo à fila humana" }],
       ]
