@@ -72,15 +72,10 @@ class Prazo:
 
 @dataclass(frozen=True, slots=True)
 class RespostaJson:
-    """HTTP status (never 401, 403, 429 or 5xx) and the JSON object of the body.
-
-    ``repetida``: the partner says that it repeats the answer kept under the request's Idempotency-Key, with
-    ``Idempotent-Replayed: true`` (as in https://docs.whop.com/developer/api/idempotency).
-    """
+    """HTTP status (never 401, 403, 429 or 5xx) and the JSON object of the body."""
 
     status: int
     corpo: Mapping[str, Any]
-    repetida: bool = False
 
 
 class ChamadorHttp:
@@ -128,7 +123,7 @@ class ChamadorHttp:
         if corpo is not None:
             todos["Content-Type"] = "application/json"
         dados = None if corpo is None else json.dumps(corpo).encode()
-        status, texto, repetida = self._trocar(metodo, self._url + caminho, todos, dados, prazo)
+        status, texto = self._trocar(metodo, self._url + caminho, todos, dados, prazo)
         if status in (401, 403):
             self._chave.esquecer()
             raise SemRespostaError("CREDENCIAL")
@@ -140,11 +135,11 @@ class ChamadorHttp:
             raise RespostaIlegivelError(status) from None
         if not isinstance(resposta, dict):
             raise RespostaIlegivelError(status)
-        return RespostaJson(status, resposta, repetida)
+        return RespostaJson(status, resposta)
 
     def _trocar(
         self, metodo: str, url: str, cabecalhos: Mapping[str, str], corpo: bytes | None, prazo: Prazo
-    ) -> tuple[int, bytes, bool]:
+    ) -> tuple[int, bytes]:
         """Exchange in a worker thread: socket timeouts bound each read, not the sum, so only waiting outside bounds a
         drip."""
         restante = prazo.restante()
@@ -152,7 +147,7 @@ class ChamadorHttp:
             raise SemRespostaError("PRAZO")
         limite = urllib3.Timeout(connect=min(self._timeout_conexao_s, restante), total=restante)
 
-        def trocar() -> tuple[int, bytes, bool]:
+        def trocar() -> tuple[int, bytes]:
             resposta = self._http.request(
                 metodo, url, body=corpo, headers=cabecalhos, timeout=limite, redirect=False, preload_content=False
             )
@@ -164,7 +159,7 @@ class ChamadorHttp:
                 resposta.release_conn()
             if not inteira:
                 raise RespostaIlegivelError(resposta.status)
-            return resposta.status, texto, resposta.headers.get("Idempotent-Replayed") == "true"
+            return resposta.status, texto
 
         troca = self._executor.submit(trocar)
         try:

@@ -107,7 +107,7 @@ class Gateway:
             if anterior is not None and anterior.impressao != impressao:
                 raise recusa(422, "CHAVE_REUTILIZADA", "A chave já foi usada com outro conteúdo.")
             if anterior is not None:
-                return resposta_json(201, {"resultado": anterior.resultado}, {"Idempotent-Replayed": "true"})
+                return resposta_json(201, {"resultado": anterior.resultado})
             try:
                 return resposta_json(201, {"resultado": self._decidir_estorno(chave, impressao, pedido.tokenCobranca)})
             except DisputaPerdida:

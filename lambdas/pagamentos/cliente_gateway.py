@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from comum.http_saida import ChamadorHttp, Prazo, RespostaIlegivelError, RespostaJson, Segredo, SemRespostaError
+from comum.http_saida import ChamadorHttp, Prazo, RespostaIlegivelError, Segredo, SemRespostaError
 from pagamentos.erros import (
     CartaoRecusadoError,
     CobrancaCanceladaError,
@@ -36,7 +36,7 @@ class _CobrancaConsultada(_Resposta):
 
 
 class _Estorno(_Resposta):
-    resultado: Literal["ESTORNADA", "NADA_A_ESTORNAR"]
+    resultado: ResultadoEstorno
 
 
 class ClienteGatewayHttp:
@@ -60,10 +60,10 @@ class ClienteGatewayHttp:
     ) -> Cobranca:
         """See :class:`pagamentos.porta.Gateway`."""
         corpo = {"valorCentavos": valor_centavos, "cartaoToken": cartao_token, "referencia": referencia}
-        resposta = self._chamar("POST", "/cobrancas", prazo, chave=token_cobranca, corpo=corpo)
-        match resposta.status, resposta.corpo.get("codigo"):
+        status, resposta = self._chamar("POST", "/cobrancas", prazo, chave=token_cobranca, corpo=corpo)
+        match status, resposta.get("codigo"):
             case ((200 | 201), _):
-                aprovada = _ler(_CobrancaAprovada, resposta)
+                aprovada = _ler(_CobrancaAprovada, resposta, status)
                 return Cobranca(SituacaoCobranca.APROVADA, aprovada.idTransacao)
             case 402, "CARTAO_RECUSADO":
                 raise CartaoRecusadoError("card refused by the gateway", pedidoId=referencia)
@@ -73,34 +73,32 @@ class ClienteGatewayHttp:
                 raise GatewayIndisponivelError("the same charge is still in flight", motivo="EM_ANDAMENTO")
             case 422, "CHAVE_REUTILIZADA":
                 raise CobrancaDivergenteError("charge token used with another content", pedidoId=referencia)
-        raise _inesperada(resposta.status)
+        raise _inesperada(status)
 
     def estornar(self, token_estorno: str, token_cobranca: str, prazo: Prazo) -> ResultadoEstorno:
         """See :class:`pagamentos.porta.Gateway`."""
         corpo = {"tokenCobranca": token_cobranca}
-        resposta = self._chamar("POST", "/estornos", prazo, chave=token_estorno, corpo=corpo)
-        match resposta.status, resposta.corpo.get("codigo"):
+        status, resposta = self._chamar("POST", "/estornos", prazo, chave=token_estorno, corpo=corpo)
+        match status, resposta.get("codigo"):
             case ((200 | 201), _):
-                resultado = ResultadoEstorno(_ler(_Estorno, resposta).resultado)
-                ja = resposta.repetida and resultado is ResultadoEstorno.ESTORNADA
-                return ResultadoEstorno.JA_ESTORNADA if ja else resultado
+                return _ler(_Estorno, resposta, status).resultado
             case 409, "EM_ANDAMENTO":
                 raise GatewayIndisponivelError("the charge or its refund is in flight", motivo="EM_ANDAMENTO")
             case 422, "CHAVE_REUTILIZADA":
                 raise CobrancaDivergenteError("refund token used with another content")
-        raise _inesperada(resposta.status)
+        raise _inesperada(status)
 
     def consultar(self, token_cobranca: str, prazo: Prazo) -> Cobranca | None:
         """See :class:`pagamentos.porta.Gateway`."""
-        resposta = self._chamar("GET", f"/cobrancas/{token_cobranca}", prazo)
-        match resposta.status, resposta.corpo.get("codigo"):
+        status, resposta = self._chamar("GET", f"/cobrancas/{token_cobranca}", prazo)
+        match status, resposta.get("codigo"):
             case 200, _:
-                consultada = _ler(_CobrancaConsultada, resposta)
+                consultada = _ler(_CobrancaConsultada, resposta, status)
                 return Cobranca(consultada.status, consultada.idTransacao or "")
             # A bare 404 may be a wrong address: only the gateway's own word says that nothing was charged.
             case 404, "COBRANCA_INEXISTENTE":
                 return None
-        raise _inesperada(resposta.status)
+        raise _inesperada(status)
 
     def _chamar(
         self,
@@ -110,25 +108,27 @@ class ClienteGatewayHttp:
         *,
         chave: str | None = None,
         corpo: Mapping[str, Any] | None = None,
-    ) -> RespostaJson:
-        """One exchange within ``prazo``. 401, 403, 429 and 5xx are an unavailable gateway."""
+    ) -> tuple[int, Mapping[str, Any]]:
+        """One exchange within ``prazo``: (status, JSON object). 401, 403, 429 and 5xx are an unavailable gateway."""
         cabecalhos = {} if chave is None else {"Idempotency-Key": chave}
         try:
-            return self._chamador.chamar(metodo, caminho, prazo, cabecalhos=cabecalhos, corpo=corpo)
+            resposta = self._chamador.chamar(metodo, caminho, prazo, cabecalhos=cabecalhos, corpo=corpo)
         except SemRespostaError as erro:
             motivo = erro.motivo
         except RespostaIlegivelError as erro:
             raise _inesperada(erro.status) from None
+        else:
+            return resposta.status, resposta.corpo
         # The state machine's next attempt repeats the same key, with a rotated credential if there is one.
         raise GatewayIndisponivelError("no usable answer from the gateway", motivo=motivo)
 
 
-def _ler(modelo: type[Modelo], resposta: RespostaJson) -> Modelo:
+def _ler(modelo: type[Modelo], resposta: Mapping[str, Any], status: int) -> Modelo:
     try:
-        return modelo.model_validate(resposta.corpo)
+        return modelo.model_validate(resposta)
     except ValidationError:
         pass
-    raise _inesperada(resposta.status)
+    raise _inesperada(status)
 
 
 def _inesperada(status: int) -> RespostaInesperadaGatewayError:

@@ -34,9 +34,8 @@ def _gateway() -> Gateway:
 def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     """Refund the order's charge.
 
-    Duplicate: same refund token, same verdict, one movement, counted once if the gateway says that it repeats an
-    answer. Undo before do: NADA_A_ESTORNAR, and the charge's token becomes unusable. Do after undo: the late charge
-    meets that unusable token and is refused by the gateway.
+    Duplicate: same refund token, same verdict, one movement. Undo before do: NADA_A_ESTORNAR, and the charge's token
+    becomes unusable. Do after undo: the late charge meets that unusable token and is refused by the gateway.
 
     Parameters
     ----------
@@ -69,5 +68,4 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     if resultado is ResultadoEstorno.ESTORNADA:
         contar("EstornosFeitos")
     logger.info("payment refunded", extra={"resultado": resultado})
-    dito = ResultadoEstorno.ESTORNADA if resultado is ResultadoEstorno.JA_ESTORNADA else resultado
-    return {"resultado": dito.value, "em": agora_iso()}
+    return {"resultado": resultado.value, "em": agora_iso()}

@@ -61,7 +61,7 @@ def estornar(gateway: Gateway, prazo: Prazo, *, pedido_id: str, criado_em: str, 
     if _janela_passou(criado_em, agora):
         anterior = gateway.consultar(token, prazo)
         if anterior is not None and anterior.situacao is SituacaoCobranca.ESTORNADA:
-            return ResultadoEstorno.JA_ESTORNADA
+            return ResultadoEstorno.ESTORNADA
     return gateway.estornar(token_estorno(pedido_id), token, prazo)
 
 

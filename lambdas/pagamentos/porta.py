@@ -17,10 +17,9 @@ class SituacaoCobranca(StrEnum):
 
 
 class ResultadoEstorno(StrEnum):
-    """Verdict of a refund; JA_ESTORNADA when it is known that an earlier call made it."""
+    """Verdict of a refund."""
 
     ESTORNADA = "ESTORNADA"
-    JA_ESTORNADA = "JA_ESTORNADA"
     NADA_A_ESTORNAR = "NADA_A_ESTORNAR"
 
 

@@ -97,9 +97,7 @@ def gateway_next_door(handler: Any) -> Iterator[None]:
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
         answer = handler(event(method, path, headers, (body or b"").decode()), context)
         text = answer.get("body") or ""
-        replayed = answer.get("headers", {}).get("Idempotent-Replayed") == "true"
-        content = base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
-        return answer["statusCode"], content, replayed
+        return answer["statusCode"], base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
 
     with mock.patch.object(ChamadorHttp, "_trocar", exchange):
         yield
