@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from comum.aws import codigo_do_erro
 from comum.erros import ErroDefinitivo
+from comum.observabilidade import identificar, logger
 from painel.erros import MensagemInvalidaError, RetencaoEsgotadaError
 from painel.gravacao import Gravador
 from painel.transicao import ler_transicao
@@ -215,6 +216,7 @@ class Reprocessador:
                 registros = self._stream.ler(origem) if isinstance(origem, Faixa) else self._s3(origem)
                 for registro in registros:
                     self._aplicar(registro, relato)
+                    identificar(None)
         except RetencaoEsgotadaError as erro:
             relato.desfecho, relato.motivo = "vencida", erro.mensagem
         except MensagemInvalidaError as erro:
@@ -226,7 +228,9 @@ class Reprocessador:
         try:
             transicao = ler_transicao(registro)
             if transicao is not None:
+                identificar(transicao.pedido_id)
                 self._gravador.aplicar(transicao)
+                logger.info("transition brought back", extra={"de": transicao.de, "para": transicao.para})
                 relato.transicoes += 1
         except ErroDefinitivo as erro:
             relato.desfecho, relato.motivo = "falhou", erro.mensagem

@@ -107,6 +107,45 @@ def test_so_os_metadados_bastam_para_trazer_de_volta(fila: str, com_stream: Call
     assert na_fila(fila) == 0
 
 
+def test_cada_linha_e_do_seu_pedido_e_a_da_mensagem_de_nenhum(
+    fila: str, com_stream: Callable[..., None], saida: Any
+) -> None:
+    """``make onde`` finds what was brought back by the order's correlation id, and nobody borrows another's."""
+    registros = registros_de(MUDANCAS)
+    del registros[1]["dynamodb"]["NewImage"]["status"]  # P2 cannot be read, right after P1
+    com_stream(StreamsFalso(registros))
+    enviar(fila, descartado(registros[:3]))
+    enviar(fila, "nada")
+    reprocessar_dlq.handler({"maximo": 2}, None)
+    linhas = [(linha["message"], linha.get("correlation_id")) for linha in saida.linhas()]
+    assert linhas == [
+        ("transition brought back", "P1"),
+        ("transition brought back", "P1"),
+        ("mensagem da fila de falhas", None),
+        ("mensagem da fila de falhas", None),
+    ]
+
+
+def test_o_pedido_em_que_a_invocacao_caiu_e_dito_e_nao_passa_a_proxima(
+    fila: str, com_stream: Callable[..., None], saida: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cair(*_: Any) -> None:
+        raise ConnectionError
+
+    registros = registros_de(MUDANCAS)
+    com_stream(StreamsFalso(registros))
+    enviar(fila, descartado(registros[:1]))
+    with monkeypatch.context() as troca:
+        troca.setattr("painel.gravacao.Gravador.aplicar", cair)
+        with pytest.raises(ConnectionError):
+            reprocessar_dlq.handler({}, None)
+    boto3.client("sqs").purge_queue(QueueUrl=fila)
+    enviar(fila, "nada")
+    reprocessar_dlq.handler({"maximo": 1}, None)
+    linhas = [(linha["message"], linha.get("correlation_id")) for linha in saida.linhas()]
+    assert linhas == [("invocation failed", "P1"), ("mensagem da fila de falhas", None)]
+
+
 def test_reprocessar_duas_vezes_nao_repete_nada(fila: str, com_stream: Callable[..., None]) -> None:
     registros = registros_de(MUDANCAS)
     com_stream(StreamsFalso(registros))
