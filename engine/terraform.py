@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -224,14 +224,15 @@ class Terraform:
         heard = False
         process: subprocess.Popen[str] | None = None
 
-        def pass_on(number: int, _frame: object) -> None:
+        def pass_on(_number: int, _frame: object) -> None:
             nonlocal heard
             heard = True
-            os.write(2, b"interrompido: esperando o Terraform parar e gravar o estado...\n")
             if process:
-                process.send_signal(number)
+                process.send_signal(signal.SIGINT)  # Terraform stops in order at it; SIGHUP would end it
+            with suppress(OSError):  # the terminal may be closed
+                os.write(2, b"interrompido: esperando o Terraform parar e gravar o estado...\n")
 
-        before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
         try:
             process = subprocess.Popen(
                 [self._binary, f"-chdir={self.backend.folder}", *arguments],
@@ -364,12 +365,13 @@ class Terraform:
         with log.open("w") as stream, self._process((action, *options, *arguments), piped=True) as process:
             for line in process.stdout or ():
                 stream.write(line)
-                if line.startswith("Plan:") or " complete! " in line:
-                    print(f"  {line.strip()}", flush=True)
                 done += " complete after " in line and "Read complete" not in line
-                if time.monotonic() - said_at >= _PROGRESS_INTERVAL_S:
-                    print(f"  ... {done} recursos prontos", flush=True)
-                    said_at = time.monotonic()
+                with suppress(OSError):  # a closed terminal must not close Terraform's output
+                    if line.startswith("Plan:") or " complete! " in line:
+                        print(f"  {line.strip()}", flush=True)
+                    if time.monotonic() - said_at >= _PROGRESS_INTERVAL_S:
+                        said_at = time.monotonic()
+                        print(f"  ... {done} recursos prontos", flush=True)
         if process.returncode != 0:
             text = log.read_text()
             start = text.find("Error: ")

@@ -130,12 +130,22 @@ def test_what_each_localstack_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     assert " ".join(argument.removeprefix("-var=") for argument in given[2:]) == expected
 
 
-_SLOW_TO_STOP = """#!/bin/sh
-if [ "$1" = version ]; then echo "Terraform v1.11.4"; exit; fi
-stop() { sleep 1; echo "stopped"; echo "$(($(cat "$STATE") + 1))" > "$STATE"; exit 1; }
-trap stop INT TERM
-echo 0 > "$STATE"
-for turn in $(seq 200); do sleep 0.05; done
+_SLOW_TO_STOP = f"""#!{sys.executable} -I
+import os, pathlib, signal, sys, time
+if "version" in sys.argv:
+    sys.exit(print("Terraform v1.11.4"))
+told = []
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, _frame: told.append(number))
+state = pathlib.Path(os.environ["STATE"])
+state.write_text("running")
+end = time.monotonic() + 20
+while not told and time.monotonic() < end:
+    time.sleep(0.05)
+time.sleep(1)
+print("stopped", flush=True)
+state.write_text(f"told {{len(told)}}")
+sys.exit(1)
 """
 _COMMAND = """
 import sys
@@ -152,7 +162,11 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("action", ["destroy", "apply_plan"])
-@pytest.mark.parametrize(("sent", "to_all"), [(signal.SIGINT, True), (signal.SIGTERM, False)], ids=["Ctrl-C", "kill"])
+@pytest.mark.parametrize(
+    ("sent", "to_all"),
+    [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGHUP, True)],
+    ids=["Ctrl-C", "kill", "closed terminal"],
+)
 def test_an_interrupted_terraform_is_waited_for(
     tmp_path: Path, action: str, sent: signal.Signals, to_all: bool
 ) -> None:
@@ -180,6 +194,6 @@ def test_an_interrupted_terraform_is_waited_for(
         _, said = command.communicate(timeout=30)
         written = state.read_text()
 
-    assert written == "1\n", "it ended before Terraform had written the state, or told it twice"
+    assert written == "told 1", "it ended before Terraform had written the state, or told it twice"
     assert command.returncode == 130
     assert "esperando o Terraform" in said
