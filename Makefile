@@ -9,6 +9,8 @@ ALVO ?= local
 PROVAS ?= $(patsubst provas/%/,%,$(dir $(wildcard provas/*/p1_*.py)))
 PY := .venv/bin/python
 ENGINE := $(PY) -m engine
+# What was typed in a variable, as one word of which the shell runs nothing.
+palavra = '$(subst ','\'',$(1))'
 
 .PHONY: help demo setup build local-up local-down local-status local-logs semear deploy plano saidas migrar-estado provas destroy test test-rapido lint invoke sam-invoke clean
 
@@ -24,7 +26,7 @@ setup: ## Cria os ambientes Python a partir das travas (PYTHON=... escolhe o int
 	@scripts/preparar.sh
 
 build: setup ## Constrói o artefato das funções em build/<alvo>/artefato.zip (ALVO=, RUNTIME=, ARQUITETURA=)
-	@$(ENGINE) build --alvo $(ALVO)
+	@$(ENGINE) build --alvo $(call palavra,$(ALVO))
 
 ##@ Motor local
 local-up: setup ## Inicia o motor local (CESTA_PORTA_MOTOR=4566)
@@ -41,31 +43,31 @@ local-logs: ## Mostra o fim do registro do motor local
 
 ##@ Implantar e provar
 deploy: setup ## Constrói e implanta com Terraform (ALVO=local|localstack|aws; aws pede confirmação)
-	@$(ENGINE) deploy --alvo $(ALVO)
+	@$(ENGINE) deploy --alvo $(call palavra,$(ALVO))
 
 plano: setup ## Mostra o que um deploy mudaria em ALVO, sem mudar nada
-	@$(ENGINE) plano --alvo $(ALVO)
+	@$(ENGINE) plano --alvo $(call palavra,$(ALVO))
 
 saidas: setup ## Relê do estado as saídas de ALVO, numa máquina que não implantou
-	@$(ENGINE) saidas --alvo $(ALVO)
+	@$(ENGINE) saidas --alvo $(call palavra,$(ALVO))
 
 migrar-estado: setup ## Leva para o backend o estado que uma conta guardava nesta máquina (AMBIENTE=)
 	@$(ENGINE) migrar-estado
 
 provas: ## Roda as provas sobre o que está implantado (ALVO=, PROVAS="saga 3 5")
-	@scripts/provas.sh $(PROVAS) --alvo $(ALVO)
+	@scripts/provas.sh $(PROVAS) --alvo $(call palavra,$(ALVO))
 
 destroy: ## Destrói o que foi implantado em ALVO
-	@$(ENGINE) destroy --alvo $(ALVO)
+	@$(ENGINE) destroy --alvo $(call palavra,$(ALVO))
 
 semear: ## Põe alguns produtos no estoque do motor local, para pedidos à mão
 	@$(ENGINE) semear
 
 invoke: ## Roda uma função aqui, sem Docker: FN=criar_pedido [EVENTO=arquivo.json]
-	@$(ENGINE) invoke "$(FN)" --evento "$(EVENTO)"
+	@$(ENGINE) invoke $(call palavra,$(FN)) --evento $(call palavra,$(EVENTO))
 
 sam-invoke: ## Roda uma função no contêiner da AWS (precisa de Docker): FN=criar_pedido [EVENTO=]
-	@scripts/sam-invoke.sh "$(FN)" "$(EVENTO)"
+	@scripts/sam-invoke.sh $(call palavra,$(FN)) $(call palavra,$(EVENTO))
 
 ##@ Conferir
 test: setup ## Todos os testes: unit, asl, models, infra e e2e no motor local (TESTES="-k nome")

@@ -5,4 +5,4 @@ faults: setup ## Todas as falhas simples e em pares, e os mutantes, em dois proc
 	@PYTHONPATH=lambdas $(PY) -m tests.faults $(FALHAS)
 
 fault: setup ## Repete uma falha e conta o que houve (CASE='rota/Estado#1:falha,...')
-	@PYTHONPATH=lambdas $(PY) -m tests.faults '$(CASE)'
+	@PYTHONPATH=lambdas $(PY) -m tests.faults $(call palavra,$(CASE))

@@ -17,4 +17,4 @@ test-localstack: setup ## Testes de ponta a ponta no segundo motor (sobe, implan
 	@scripts/testar-localstack.sh $(TESTES)
 
 conformance: setup ## Sonda o alvo e compara com docs/fidelity (ALVO=, SONDAS="texto", ACEITAR=1 registra)
-	@.venv/bin/python -m conformidade --alvo $(or $(ALVO),local) $(if $(ACEITAR),--aceitar) $(SONDAS)
+	@.venv/bin/python -m conformidade --alvo $(call palavra,$(ALVO)) $(if $(ACEITAR),--aceitar) $(SONDAS)

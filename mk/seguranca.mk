@@ -2,7 +2,7 @@
 .PHONY: varredura auditar
 
 varredura: setup ## Procura números e tokens de cartão em logs, mensagens, execuções, métricas e tabelas (ALVO=)
-	@$(PY) -m operacao.varredura --alvo $(ALVO)
+	@$(PY) -m operacao.varredura --alvo $(call palavra,$(ALVO))
 
 auditar: setup ## Procura vulnerabilidades conhecidas nas travas (pip-audit; precisa alcançar pypi.org ou osv.dev)
 	@scripts/auditar.sh

@@ -39,6 +39,8 @@ from provas.saga._gateway import Livro, reais
 
 HORAS = 72
 """How far back logs are searched when nothing says when the order began."""
+HORAS_MAXIMAS = 24 * 366 * 10
+"""No log group keeps its events for longer than ten years, unless for ever."""
 FOLGA = timedelta(minutes=5)
 _TOKEN = re.compile(r"tok-[a-z0-9-]+")
 _FATOS = (
@@ -276,13 +278,23 @@ def _dizer(historia: Historia, alvo: Alvo, console: Console) -> None:
     quadro(console, "Linha do tempo (UTC)", ("quando", "onde", "o quê", "detalhe"), valores)
 
 
+def _horas(texto: str) -> float:
+    with suppress(ValueError):
+        if 0 < (horas := float(texto)) <= HORAS_MAXIMAS:
+            return horas
+    raise argparse.ArgumentTypeError(f"use um número de horas maior que 0 e até {HORAS_MAXIMAS} (dez anos)")
+
+
 def analisador() -> argparse.ArgumentParser:
     """The command line; its help is what operators read."""
     p = argparse.ArgumentParser(prog="make onde", description="A história inteira de um pedido; só lê.")
     p.add_argument("pedido", type=numero_de_pedido, help="o número do pedido (pedidoId)")
     p.add_argument("--alvo", default=os.environ.get("ALVO") or "local", choices=ALVOS, help="padrão: %(default)s")
     p.add_argument(
-        "--horas", type=float, default=HORAS, help="até onde procurar nos logs se nada diz quando o pedido começou"
+        "--horas",
+        type=_horas,
+        default=HORAS,
+        help="até onde procurar nos logs se nada diz quando o pedido começou (padrão: %(default)s)",
     )
     return p
 

@@ -219,6 +219,22 @@ def test_what_is_not_an_order_number_is_refused(numero: str, capsys: pytest.Capt
     assert "não é um número de pedido" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("horas", ["nan", "inf", "1e9", "0", "-1", "três", ""])
+def test_hours_that_cannot_be_searched_are_refused(horas: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as saida:
+        onde.principal([PEDIDO, f"--horas={horas}"])
+    assert saida.value.code == 2
+    assert "use um número de horas maior que 0 e até 87840" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("horas", ["0.5", str(onde.HORAS_MAXIMAS)])
+def test_hours_that_can_be_searched_are_where_logs_begin(horas: str) -> None:
+    lidas = onde.analisador().parse_args([PEDIDO, "--horas", horas]).horas
+    comeco = onde._inicio(onde.Historia("sem-data-no-numero"), lidas)
+    esperado = datetime.now(UTC) - timedelta(hours=float(horas)) - onde.FOLGA
+    assert abs(comeco - esperado) < timedelta(minutes=1)
+
+
 def test_without_a_target_it_says_what_to_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
