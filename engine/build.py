@@ -24,6 +24,9 @@ from engine.settings import ROOT, EngineError, local_runtime, shown, target_dir
 ANY_FUNCTION = "CriarPedido"
 """All functions share one CodeUri, so building one of them makes the artifact of all."""
 
+LOCAL_RUNTIMES = ("python3.11", "python3.12", "python3.13", "python3.14")
+AWS_RUNTIMES = LOCAL_RUNTIMES[1:3]
+"""What Terraform's ``runtime`` accepts of AWS's; the last is the default."""
 SHIPPED_BY_RUNTIME = ("boto3", "botocore", "s3transfer", "dateutil", "six.py")
 """In AWS's managed Python runtimes (and in .venvs/runtime) and needed by nothing else in the artifact.
 jmespath and urllib3 are shipped too but stay: Powertools and the gateway client import them."""
@@ -50,7 +53,7 @@ class BuildPlan:
     target : str
         ``local``, ``localstack`` or ``aws``; decides the folder of the result.
     runtime : str
-        Lambda runtime name, ``python3.11`` to ``python3.14``.
+        Lambda runtime name, ``python3.11`` to ``python3.14``; AWS's own are those Terraform's ``runtime`` accepts.
     architecture : str
         ``x86_64`` or ``arm64``.
     """
@@ -68,16 +71,14 @@ class BuildPlan:
         own LocalStack, whose containers are AWS's, on the architecture of this machine.
         """
         target_dir(target)
-        if target == "aws":
-            runtime, architecture = "python3.13", "arm64"
-        elif target == "localstack" and endereco.do_usuario():
-            runtime, architecture = "python3.13", _local_architecture()
-        else:
-            runtime, architecture = local_runtime(), _local_architecture()
+        of_aws = target == "aws" or (target == "localstack" and endereco.do_usuario() is not None)
+        accepted = AWS_RUNTIMES if of_aws else LOCAL_RUNTIMES
+        runtime = AWS_RUNTIMES[-1] if of_aws else local_runtime()
+        architecture = "arm64" if target == "aws" else _local_architecture()
         runtime = os.environ.get("RUNTIME", "").strip() or runtime
         architecture = os.environ.get("ARQUITETURA", "").strip() or architecture
-        if runtime not in {f"python3.{minor}" for minor in range(11, 15)}:
-            raise EngineError(f"RUNTIME={runtime!r} não serve; use de python3.11 a python3.14.")
+        if runtime not in accepted:
+            raise EngineError(f"RUNTIME={runtime!r} não serve em {target}; use {' ou '.join(accepted)}.")
         if architecture not in {"x86_64", "arm64"}:
             raise EngineError(f"ARQUITETURA={architecture!r} não serve; use x86_64 ou arm64.")
         return cls(target, runtime, architecture)

@@ -68,9 +68,11 @@ def deploy(target: str, settings: EngineSettings) -> None:
 
 def _arguments(terraform: Terraform) -> list[str]:
     """Variables of the target. Builds the artifact when it is missing: the configuration reads it even to destroy."""
-    _ = terraform.backend  # said before a build is paid for
+    _ = terraform.backend  # said, as what is wrong with the variables, before a build is paid for
     plan = BuildPlan.for_target(terraform.target)
-    return terraform.variables(runtime=plan.runtime, architecture=plan.architecture, artifact=build(plan))
+    arguments = terraform.variables(runtime=plan.runtime, architecture=plan.architecture, artifact=plan.artifact)
+    build(plan)
+    return arguments
 
 
 def plan(target: str, settings: EngineSettings) -> None:

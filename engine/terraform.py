@@ -298,11 +298,14 @@ class Terraform:
     def region(self) -> str:
         """Region the target is deployed in: what its file of variables says, else the variable's default."""
         default = CONFIGURATION.joinpath("variables.tf").read_text().split('variable "regiao"', 1)[1]
-        said = re.search(r'^\s*regiao\s*=\s*"([^"]+)"', self.variables_file.read_text(), re.MULTILINE)
-        found = said or re.search(r'^\s*default\s*=\s*"([^"]+)"', default, re.MULTILINE)
+        found = self._in_file("regiao") or _text_of("default", default)
         if found is None:
             raise EngineError(f"{shown(self.variables_file)} não diz a região (regiao = ...).")
-        return found[1]
+        return found
+
+    def _in_file(self, variable: str) -> str | None:
+        """What the target's file of variables says of one of text."""
+        return _text_of(variable, self.variables_file.read_text())
 
     def variables(self, *, runtime: str, architecture: str, artifact: Path) -> list[str]:
         """``-var-file`` and ``-var`` arguments of the target.
@@ -310,10 +313,19 @@ class Terraform:
         Raises
         ------
         EngineError
-            If the target's variables file does not exist.
+            If the target's variables file does not exist, or asks for another runtime or architecture than the
+            artifact's, which would win without a word.
         """
         file = self.variables_file
         arguments = [f"-var-file={file}", f"-var=arquivo_artefato={artifact}"]
+        if self.target == "aws":
+            for name, value in (("runtime", runtime), ("arquitetura", architecture)):
+                asked = self._in_file(name)
+                if asked not in (None, value):
+                    raise EngineError(
+                        f'{shown(file)} pede {name} = "{asked}" e o artefato é de {value}: tire a linha e escolha no '
+                        f"comando ({name.upper()}={asked})."
+                    )
         of_the_user = self.target == "localstack" and endereco.do_usuario() is not None
         if self.target == "aws" or of_the_user:  # the runtimes are AWS's
             arguments += [f"-var=runtime={runtime}", f"-var=arquitetura={architecture}"]
@@ -377,6 +389,12 @@ class Terraform:
             start = text.find("Error: ")
             print(text[start if start >= 0 else -2000 :].strip())
             raise EngineError(f"terraform {action} falhou (alvo {self.target}); tudo em {shown(log)}.")
+
+
+def _text_of(variable: str, text: str) -> str | None:
+    """The literal text given to a variable in Terraform's language; None when it is not there."""
+    found = re.search(rf'^\s*{variable}\s*=\s*"([^"]+)"', text, re.MULTILINE)
+    return found[1] if found else None
 
 
 def validate() -> None:

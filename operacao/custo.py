@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -265,19 +266,16 @@ def linhas(conta: Conta) -> list[tuple[str, list[float]]]:
 
 
 def _pedidos_dia(texto: str) -> int:
-    if not (texto.isascii() and texto.isdigit()):
-        raise argparse.ArgumentTypeError(f"PEDIDOS_DIA é um inteiro a partir de 0, e não {texto!r}")
+    if not re.fullmatch(r"[0-9]{1,9}", texto):
+        raise argparse.ArgumentTypeError(f"PEDIDOS_DIA é um inteiro de 0 a 999999999, e não {texto[:40]!r}")
     return int(texto)
 
 
 def _falhas(texto: str) -> float:
-    try:
-        valor = float(texto.strip().removesuffix("%"))
-    except ValueError:
-        valor = -1.0
-    if not 0 <= valor <= 100:
-        raise argparse.ArgumentTypeError(f"FALHAS é uma porcentagem de 0 a 100, e não {texto!r}")
-    return valor
+    numero = texto.strip().removesuffix("%")
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?", numero) or float(numero) > 100:
+        raise argparse.ArgumentTypeError(f"FALHAS é uma porcentagem de 0 a 100, e não {texto[:40]!r}")
+    return float(numero)
 
 
 def mostrar(conta: Conta, titulo: str) -> None:
@@ -295,9 +293,12 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     """Print the bill; without a volume, write docs/custo.md too. 2 when something is missing or not a number."""
     leitor = argparse.ArgumentParser(prog="make custo", description="O custo mensal, componente por componente.")
     leitor.add_argument("--pedidos-dia", type=_pedidos_dia, help="pedidos por dia (sem ele, escreve docs/custo.md)")
-    leitor.add_argument("--falhas", type=_falhas, default=FALHAS_PADRAO, help="%% compensados (%(default)s)")
+    leitor.add_argument("--falhas", type=_falhas, help=f"%% compensados ({FALHAS_PADRAO:g})")
     leitor.add_argument("--franquia", action="store_true", help="desconta do total o nível gratuito")
     lidos = leitor.parse_args(argumentos)
+    if lidos.pedidos_dia is None and lidos.falhas is not None:
+        leitor.error(f"FALHAS pede PEDIDOS_DIA: docs/custo.md é sempre de {FALHAS_PADRAO:g} % compensados")
+    falhas = FALHAS_PADRAO if lidos.falhas is None else lidos.falhas
     from operacao.custo_documento import DOCUMENTO, VOLUMES, documento
 
     try:
@@ -306,8 +307,8 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
             DOCUMENTO.write_text(documento(tabela, nosso, lab))
             print(f"{DOCUMENTO.relative_to(ROOT)} gravado")
         for volume in VOLUMES if lidos.pedidos_dia is None else [lidos.pedidos_dia]:
-            conta = conta_do_mes(tabela, nosso, lab, volume, lidos.falhas, franquia=lidos.franquia)
-            mostrar(conta, f"{volume} pedidos por dia, {lidos.falhas:g} % compensados")
+            conta = conta_do_mes(tabela, nosso, lab, volume, falhas, franquia=lidos.franquia)
+            mostrar(conta, f"{volume} pedidos por dia, {falhas:g} % compensados")
     except CustoError as erro:
         print(f"erro: {erro}", file=sys.stderr)
         return 2

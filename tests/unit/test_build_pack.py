@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import zipfile
 from pathlib import Path
 
@@ -132,7 +134,7 @@ def test_compiled_files_do_not_count_as_inputs(repository: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"), [("RUNTIME", "python3.10"), ("RUNTIME", "nodejs22.x"), ("ARQUITETURA", "amd64")]
+    ("variable", "value"), [("RUNTIME", "python3.11"), ("RUNTIME", "nodejs22.x"), ("ARQUITETURA", "amd64")]
 )
 def test_an_unknown_runtime_or_architecture_is_refused_by_name(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str
@@ -146,6 +148,12 @@ def test_an_account_gets_arm64_and_a_current_runtime(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("RUNTIME", raising=False)
     monkeypatch.delenv("ARQUITETURA", raising=False)
     assert BuildPlan.for_target("aws") == BuildPlan("aws", "python3.13", "arm64")
+
+
+def test_an_account_is_built_for_what_terraform_accepts_there() -> None:
+    variables = (build_module.ROOT / "terraform/variables.tf").read_text()
+    [condition] = re.findall(r"contains\((\[[^]]+\]), var\.runtime\)", variables)
+    assert {name for name in json.loads(condition) if name.startswith("python")} == set(build_module.AWS_RUNTIMES)
 
 
 def test_a_localstack_of_the_users_runs_awss_own_runtime(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,6 +130,27 @@ def test_what_each_localstack_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     assert " ".join(argument.removeprefix("-var=") for argument in given[2:]) == expected
 
 
+@pytest.mark.parametrize("line", ['runtime = "python3.12"', 'arquitetura     = "x86_64"'])
+def test_a_file_that_asks_for_another_artifact_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    (tmp_path / "ambientes").mkdir()
+    (tmp_path / "ambientes/conta.tfvars").write_text(f'regiao = "sa-east-1"\n{line}\n')
+    monkeypatch.delenv("AMBIENTE", raising=False)
+    monkeypatch.setattr(terraform, "CONFIGURATION", tmp_path)
+    monkeypatch.setattr(terraform, "require_terraform", lambda: "terraform")
+    account = Terraform("aws", EngineSettings.from_env())
+
+    name, _, asked = line.partition("=")
+    with pytest.raises(EngineError, match=f"{name.strip().upper()}={asked.strip().strip(chr(34))}"):
+        account.variables(runtime="python3.13", architecture="arm64", artifact=tmp_path / "a.zip")
+    assert account.variables(
+        runtime="python3.12" if name.startswith("runtime") else "python3.13",
+        architecture="arm64" if name.startswith("runtime") else "x86_64",
+        artifact=tmp_path / "a.zip",
+    )
+
+
 _SLOW_TO_STOP = f"""#!{sys.executable} -I
 import os, pathlib, signal, sys, time
 if "version" in sys.argv:

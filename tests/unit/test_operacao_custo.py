@@ -96,10 +96,15 @@ def test_gb_seconds_come_from_duration_and_memory() -> None:
         (["--pedidos-dia", "-1"], "PEDIDOS_DIA"),
         (["--pedidos-dia", "1.5"], "PEDIDOS_DIA"),
         (["--pedidos-dia", "dez"], "PEDIDOS_DIA"),
+        (["--pedidos-dia", "9" * 320], "PEDIDOS_DIA"),
+        (["--pedidos-dia", "9" * 5000], "PEDIDOS_DIA"),
         (["--pedidos-dia", "10", "--falhas", "-0.1"], "FALHAS"),
         (["--pedidos-dia", "10", "--falhas", "100.1"], "FALHAS"),
         (["--pedidos-dia", "10", "--falhas", "nan"], "FALHAS"),
         (["--pedidos-dia", "10", "--falhas", "poucas"], "FALHAS"),
+        (["--pedidos-dia", "10", "--falhas", "\N{ARABIC-INDIC DIGIT THREE}"], "FALHAS"),
+        (["--pedidos-dia", "10", "--falhas", "1_0"], "FALHAS"),
+        (["--falhas", "5"], "FALHAS pede PEDIDOS_DIA"),
     ],
 )
 def test_what_is_no_number_is_refused_by_name(
@@ -112,7 +117,9 @@ def test_what_is_no_number_is_refused_by_name(
     assert diz in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("argumentos", [["--pedidos-dia", "0"], ["--pedidos-dia", "10", "--falhas", "100"]])
+@pytest.mark.parametrize(
+    "argumentos", [["--pedidos-dia", "0"], ["--pedidos-dia", "10", "--falhas", "100"], ["--pedidos-dia", "10000000"]]
+)
 def test_the_ends_are_accepted(argumentos: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert custo.principal(argumentos) == 0
     assert "Step Functions" in capsys.readouterr().out
