@@ -30,7 +30,11 @@ def _novo_rastreador() -> Any:
     if os.environ.get("RASTREAMENTO_ATIVO", "false") != "true":
         return None
     from aws_lambda_powertools import Tracer
+    from aws_xray_sdk.core import xray_recorder
 
+    from comum.rastro import EmissorDiscreto
+
+    xray_recorder.configure(emitter=EmissorDiscreto())
     return Tracer(auto_patch=True, patch_modules=("botocore", "httplib"))
 
 

@@ -28,6 +28,27 @@ try:
 except Exception as erro:
     print(type(erro).__name__)
 """
+# A handler that answers with the card's token, one that fails with it, and one that botocore refuses, quoting it.
+INDISCRETOS = {
+    "answer": "resultado = evento",
+    "failure": "raise RuntimeError(evento['cartaoToken'])",
+    "failure of a call": "boto3.client('sqs').send_message(QueueUrl='u', MessageBody=[evento['cartaoToken']])",
+}
+INDISCRETO = f"""
+import json, sys
+sys.path.insert(0, {str(ROOT / "lambdas")!r})
+import boto3
+from comum.observabilidade import observado
+@observado
+def handler(evento, contexto):
+    resultado = None
+    %s
+    return resultado
+try:
+    print(json.dumps(handler(json.loads(sys.argv[1]), None)))
+except Exception as erro:
+    print(type(erro).__name__, erro)
+"""
 
 
 @pytest.fixture
@@ -39,7 +60,7 @@ def daemon() -> socket.socket:
     return ouvido
 
 
-def invocar(daemon: socket.socket, ativo: str) -> str:
+def invocar(daemon: socket.socket, ativo: str, codigo: str = CODIGO) -> str:
     ambiente = {
         "PATH": os.environ["PATH"],
         "RASTREAMENTO_ATIVO": ativo,
@@ -62,7 +83,7 @@ def invocar(daemon: socket.socket, ativo: str) -> str:
         "DISJUNTOR_ABERTO_S": "30",
     }
     feito = subprocess.run(
-        [sys.executable, "-c", CODIGO, json.dumps(ORDEM)],
+        [sys.executable, "-c", codigo, json.dumps(ORDEM)],
         env=ambiente,
         capture_output=True,
         text=True,
@@ -94,6 +115,17 @@ def test_on_the_order_can_be_found_and_its_card_cannot(daemon: socket.socket) ->
     assert do_handler["annotations"]["pedidoId"] == PEDIDO
     assert do_handler["trace_id"] == "1-65f00000-abcdefabcdefabcdefabcdef"
     assert {"ssm", "dynamodb"} & {s["name"].lower() for s in [*segmentos, *do_handler.get("subsegments", [])]}
+    assert CARTAO not in enviado
+
+
+@pytest.mark.parametrize("indiscreto", INDISCRETOS)
+def test_no_answer_and_no_error_text_is_traced(daemon: socket.socket, indiscreto: str) -> None:
+    assert CARTAO in invocar(daemon, "true", INDISCRETO % INDISCRETOS[indiscreto])
+
+    enviado = recebido(daemon)
+    assert '"## handler"' in enviado
+    # The kind of error and where it was raised are what a trace is for.
+    assert ('"stack"' in enviado) == ("failure" in indiscreto)
     assert CARTAO not in enviado
 
 
