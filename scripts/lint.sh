@@ -42,9 +42,7 @@ arquivos_bash() {
   for arquivo in scripts/*.sh .ci/run; do
     bash -n "$arquivo" || ruim=1
   done
-  if command -v shellcheck >/dev/null 2>&1; then
-    shellcheck -x scripts/*.sh .ci/run || ruim=1
-  fi
+  "$VENV/shellcheck" -x scripts/*.sh .ci/run || ruim=1
   return $ruim
 }
 

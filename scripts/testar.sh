@@ -26,6 +26,7 @@ export TF_CLI_CONFIG_FILE
 TF_CLI_CONFIG_FILE="$(engine terraform-rc)"
 
 saidas="$(mktemp -d)" primeira_no_ar="" segunda_no_ar=""
+# shellcheck disable=SC2329  # the trap invokes it
 encerra() {
   # shellcheck disable=SC2046  # one word for each
   kill $(jobs -p) 2>/dev/null || true
@@ -67,8 +68,13 @@ segunda_no_ar=1
 incidentes=$!
 falhou=0
 { engine deploy --alvo local && "${PYTEST[@]}" -m "not incidente" tests/e2e; } || falhou=1
-for parte in incidentes unidades modelos infra navegador; do
-  wait "${!parte}" || falhou=1
-  cat "$saidas/$parte"
-done
+espera() { # part process
+  wait "$2" || falhou=1
+  cat "$saidas/$1"
+}
+espera incidentes "$incidentes"
+espera unidades "$unidades"
+espera modelos "$modelos"
+espera infra "$infra"
+espera navegador "$navegador"
 exit $falhou
