@@ -281,7 +281,7 @@ def _falhas(texto: str) -> float:
 def mostrar(conta: Conta, titulo: str) -> None:
     """Print one month."""
     desenhada = Table(title=titulo)
-    desenhada.add_column("US$ por mês")
+    desenhada.add_column("US$ por mês", no_wrap=True)
     for coluna in COLUNAS:
         desenhada.add_column(coluna, justify="right")
     for nome, valores in linhas(conta):

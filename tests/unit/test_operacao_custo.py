@@ -118,7 +118,7 @@ def test_what_is_no_number_is_refused_by_name(
 
 
 @pytest.mark.parametrize(
-    "argumentos", [["--pedidos-dia", "0"], ["--pedidos-dia", "10", "--falhas", "100"], ["--pedidos-dia", "10000000"]]
+    "argumentos", [["--pedidos-dia", "0"], ["--pedidos-dia", "10", "--falhas", "100"], ["--pedidos-dia", "9" * 9]]
 )
 def test_the_ends_are_accepted(argumentos: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert custo.principal(argumentos) == 0
