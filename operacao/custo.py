@@ -283,10 +283,11 @@ def mostrar(conta: Conta, titulo: str) -> None:
     desenhada = Table(title=titulo)
     desenhada.add_column("US$ por mês", no_wrap=True)
     for coluna in COLUNAS:
-        desenhada.add_column(coluna, justify="right")
+        desenhada.add_column(coluna, justify="right", no_wrap=True)
     for nome, valores in linhas(conta):
         desenhada.add_row(nome, *(f"{valor:,.2f}" for valor in valores), style="bold" if nome == "soma" else None)
-    Console().print(desenhada)
+    largura = max(Console().width, 110)  # a number cut short is another number
+    Console(width=largura).print(desenhada)
 
 
 def principal(argumentos: Sequence[str] | None = None) -> int:
