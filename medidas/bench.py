@@ -11,12 +11,13 @@ import json
 import os
 import platform
 import re
+import signal
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -127,12 +128,23 @@ def fila_parada(alvo: Alvo) -> Iterator[None]:
     """Nobody consumes the input queue meanwhile: what a POST costs is measured, not the sagas it starts."""
     funcoes, sqs = alvo.cliente("lambda"), alvo.cliente("sqs")
     [mapeamento] = funcoes.list_event_source_mappings(FunctionName=alvo.funcao("IniciarSaga"))["EventSourceMappings"]
-    funcoes.update_event_source_mapping(UUID=mapeamento["UUID"], Enabled=False)
+    with ExitStack() as pilha:
+        pilha.callback(funcoes.update_event_source_mapping, UUID=mapeamento["UUID"], Enabled=True)
+        pilha.callback(sqs.purge_queue, QueueUrl=alvo.saida("url_fila_pedidos_criados"))
+        funcoes.update_event_source_mapping(UUID=mapeamento["UUID"], Enabled=False)
+        yield
+
+
+@contextmanager
+def em_estoque(alvo: Alvo) -> Iterator[None]:
+    """More of the SKU than any run sells, meanwhile."""
+    tabela, dynamodb = alvo.saida("tabela_estoque"), alvo.cliente("dynamodb")
+    mapas: dict[str, Any] = {"reservas": {"M": {}}, "encerradas": {"M": {}}}
     try:
+        dynamodb.put_item(TableName=tabela, Item={"sku": {"S": SKU}, "saldo": {"N": "1000000"}, **mapas})
         yield
     finally:
-        sqs.purge_queue(QueueUrl=alvo.saida("url_fila_pedidos_criados"))
-        funcoes.update_event_source_mapping(UUID=mapeamento["UUID"], Enabled=True)
+        dynamodb.delete_item(TableName=tabela, Key={"sku": {"S": SKU}})
 
 
 def executar(alvo: Alvo, arn: str, **marcas: bool) -> float:
@@ -229,44 +241,46 @@ def _ler(caminho: str) -> str:
 def medir(alvo: Alvo, rodadas: int, pedidos: int) -> dict[str, Any]:
     """Every figure of one run."""
     contexto = maquina()
-    tabela, dynamodb = alvo.saida("tabela_estoque"), alvo.cliente("dynamodb")
-    mapas: dict[str, Any] = {"reservas": {"M": {}}, "encerradas": {"M": {}}}
-    dynamodb.put_item(TableName=tabela, Item={"sku": {"S": SKU}, "saldo": {"N": "1000000"}, **mapas})
-    with piso.no_ar(alvo) as chao:
-        with fila_parada(alvo):
-            _diz("POST /pedidos")
-            api = Api(alvo, chao)
-            for _ in range(5):
-                api.postar("nosso"), api.postar("piso"), api.postar("nosso", com_chave=True)
-            post = comparar(lambda: api.postar("nosso"), lambda: api.postar("piso"), rodadas)
-            com_chave = comparar(lambda: api.postar("nosso", com_chave=True), lambda: api.postar("piso"), rodadas)
-            vazao = {}
-            for concorrencia in CONCORRENCIAS:
-                _diz(f"vazão com {concorrencia} de cada vez")
-                larga, total = Api(alvo, chao, concorrencia), max(60, 10 * concorrencia)
-                for lado in ("nosso", "piso"):
-                    larga.vazao(lado, concorrencia, 2 * concorrencia)  # a process for each, before the clock
-                vazao[str(concorrencia)] = {lado: larga.vazao(lado, concorrencia, total) for lado in ("nosso", "piso")}
-        _diz("saga feliz")
-        real = alvo.saida("arn_maquina_saga")
-
-        def sagas() -> dict[str, Any]:
-            for arn in (real, chao.arn_maquina):
-                executar(alvo, arn)
-            return comparar(lambda: executar(alvo, real), lambda: executar(alvo, chao.arn_maquina), rodadas)
-
-        with gateway.imediato(alvo):
-            saga = sagas()
-        com_simulado = sagas()
-    medidas = {"post": post, "post_com_chave": com_chave, "vazao": vazao, "saga": saga, "saga_simulado": com_simulado}
-    _diz("duração de cada função")
-    medidas["duracoes"] = duracoes(alvo, api, max(5, rodadas // 4))
-    dynamodb.delete_item(TableName=tabela, Key={"sku": {"S": SKU}})
+    with em_estoque(alvo), piso.no_ar(alvo) as chao:
+        medidas = _no_motor(alvo, chao, rodadas)
     _diz("importação dos handlers")
     medidas["importacao"] = importacao.medir(max(5, rodadas // 4))
     _diz(f"unidades por pedido até o {pedidos}º")
     medidas["capacidade"] = capacidade(pedidos)
     return {"maquina": contexto, "pacote": pacote(BuildPlan.for_target("local")), **medidas}
+
+
+def _no_motor(alvo: Alvo, chao: piso.Piso, rodadas: int) -> dict[str, Any]:
+    """The figures that need the engine."""
+    with fila_parada(alvo):
+        _diz("POST /pedidos")
+        api = Api(alvo, chao)
+        for _ in range(5):
+            api.postar("nosso"), api.postar("piso"), api.postar("nosso", com_chave=True)
+        post = comparar(lambda: api.postar("nosso"), lambda: api.postar("piso"), rodadas)
+        com_chave = comparar(lambda: api.postar("nosso", com_chave=True), lambda: api.postar("piso"), rodadas)
+        vazao = {}
+        for concorrencia in CONCORRENCIAS:
+            _diz(f"vazão com {concorrencia} de cada vez")
+            larga, total = Api(alvo, chao, concorrencia), max(60, 10 * concorrencia)
+            for lado in ("nosso", "piso"):
+                larga.vazao(lado, concorrencia, 2 * concorrencia)  # a process for each, before the clock
+            vazao[str(concorrencia)] = {lado: larga.vazao(lado, concorrencia, total) for lado in ("nosso", "piso")}
+    _diz("saga feliz")
+    real = alvo.saida("arn_maquina_saga")
+
+    def sagas() -> dict[str, Any]:
+        for arn in (real, chao.arn_maquina):
+            executar(alvo, arn)
+        return comparar(lambda: executar(alvo, real), lambda: executar(alvo, chao.arn_maquina), rodadas)
+
+    with gateway.imediato(alvo):
+        saga = sagas()
+    com_simulado = sagas()
+    medidas = {"post": post, "post_com_chave": com_chave, "vazao": vazao, "saga": saga, "saga_simulado": com_simulado}
+    _diz("duração de cada função")
+    medidas["duracoes"] = duracoes(alvo, api, max(5, rodadas // 4))
+    return medidas
 
 
 def _diz(o_que: str) -> None:
@@ -291,7 +305,7 @@ def faltas(medidas: dict[str, Any]) -> list[str]:
 
 
 def principal(argumentos: list[str] | None = None) -> int:
-    """Run and write; 1 when a target is missed, 2 when it cannot run."""
+    """Run and write; 1 when a target is missed, 2 when it cannot run, 130 when stopped by Ctrl-C or SIGTERM."""
     leitor = argparse.ArgumentParser(prog="make bench", description="A distância de um piso que não faz nada.")
     leitor.add_argument("--rodadas", type=int, default=40, help="leituras de cada lado (padrão: %(default)s)")
     leitor.add_argument("--pedidos", type=int, default=10_000, help="pedidos de um SKU (padrão: %(default)s)")
@@ -300,12 +314,16 @@ def principal(argumentos: list[str] | None = None) -> int:
         leitor.error("use ao menos 4 rodadas e 2 pedidos")
     try:
         exigir_dynamodb_local()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # who is told to end cleans up too
         alvo = Alvo.carregar("local")
         alvo.conferir_no_ar()
         medidas = medir(alvo, lidos.rodadas, lidos.pedidos)
     except ErroDasProvas as erro:
         print(erro, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("interrompido: o que a medida mudou no motor foi desfeito, e nada foi gravado.", file=sys.stderr)
+        return 130
     saida = pasta_construida() / "bench.json"
     saida.write_text(json.dumps(medidas, ensure_ascii=False, indent=2) + "\n")
     DOCUMENTO.write_text(documento(medidas))

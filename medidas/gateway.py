@@ -40,10 +40,10 @@ def imediato(alvo: Alvo) -> Iterator[None]:
     servidor.daemon_threads = True
     threading.Thread(target=servidor.serve_forever, daemon=True).start()
     endereco = f"http://127.0.0.1:{servidor.server_address[1]}"
-    funcoes.update_function_configuration(
-        FunctionName=nome, Environment={"Variables": variaveis | {"URL_GATEWAY": endereco}}
-    )
     try:
+        funcoes.update_function_configuration(
+            FunctionName=nome, Environment={"Variables": variaveis | {"URL_GATEWAY": endereco}}
+        )
         yield
     finally:
         funcoes.update_function_configuration(FunctionName=nome, Environment={"Variables": variaveis})

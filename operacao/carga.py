@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -165,7 +166,10 @@ class Carga:
         ]  # fmt: skip
         profundidade: list[tuple[float, int, int]] = []
         comeco = time.time()
-        with subprocess.Popen(comando, cwd=RAIZ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as gerador:
+        with (
+            subprocess.Popen(comando, cwd=RAIZ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as gerador,
+            _sem_deixar(gerador),
+        ):
             for linha in gerador.stdout or ():
                 andamento = json.loads(linha)
                 estado = " ".join(f"{codigo}×{n}" for codigo, n in sorted(andamento["status"].items()))
@@ -289,21 +293,34 @@ class Carga:
         funcao = self.alvo.funcao(FUNCAO_DO_GATEWAY)
         cliente = self.alvo.cliente("lambda")
 
-        def mudar(valor: str) -> str:
-            variaveis = cliente.get_function_configuration(FunctionName=funcao)["Environment"]["Variables"]
-            anterior = str(variaveis["ATRASO_PADRAO_MS"])
-            if anterior != valor:
-                cliente.update_function_configuration(
-                    FunctionName=funcao, Environment={"Variables": {**variaveis, "ATRASO_PADRAO_MS": valor}}
-                )
-                cliente.get_waiter("function_updated_v2").wait(FunctionName=funcao)
-            return anterior
+        def variaveis() -> dict[str, str]:
+            cliente.get_waiter("function_updated_v2").wait(FunctionName=funcao)
+            lidas: dict[str, str] = cliente.get_function_configuration(FunctionName=funcao)["Environment"]["Variables"]
+            return lidas
 
-        anterior = mudar(str(atraso_ms))
+        def mudar(valor: str) -> None:
+            antes = variaveis()
+            if antes["ATRASO_PADRAO_MS"] != valor:
+                cliente.update_function_configuration(
+                    FunctionName=funcao, Environment={"Variables": {**antes, "ATRASO_PADRAO_MS": valor}}
+                )
+                variaveis()
+
+        anterior = variaveis()["ATRASO_PADRAO_MS"]
         try:
+            mudar(str(atraso_ms))
             yield
         finally:
             mudar(anterior)
+
+
+@contextmanager
+def _sem_deixar(gerador: subprocess.Popen[str]) -> Iterator[None]:
+    """Whatever stops this process stops the load as well: what is cleaned up must not be made again."""
+    try:
+        yield
+    finally:
+        gerador.kill()
 
 
 def tabela(medidas: list[Medida], opcoes: Opcoes, atraso_ms: int) -> Table:
@@ -395,7 +412,14 @@ def principal(argumentos: list[str] | None = None) -> int:
         opcoes = Opcoes(lidos.total, lidos.concorrencia, lidos.ritmo, lidos.rampa)
         alvo = Alvo.carregar(lidos.alvo)
         alvo.conferir_no_ar()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # who is told to end cleans up too
         return _rodar(alvo, desenhos, opcoes, lidos.atraso_gateway, console)
+    except KeyboardInterrupt:
+        console.print(
+            "Interrompida: o que ela gravou foi apagado, e o que ficou na fila será recusado por falta de estoque, "
+            "sem cobrança."
+        )
+        return 130
     except ErroDasProvas as erro:
         console.print(f"[red]erro:[/red] {erro}")
         return 1

@@ -1,7 +1,11 @@
-"""``python -m provas``: exit status 0 when every proof passed, 1 when one failed, 2 when they could not be run."""
+"""``python -m provas``: exit status 0 when every proof passed, 1 when one failed, 2 when they could not be run.
+
+Stopped by Ctrl-C or SIGTERM it cleans up first, and the status is 130.
+"""
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -28,8 +32,17 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
         return 2
     inicio = datetime.now(UTC)
     relator = RelatorDeTerminal()
-    with relator.ligado():
-        resultados = executar(escolhidas, alvo, relator)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # who is told to end cleans up too
+    try:
+        with relator.ligado():
+            resultados = executar(escolhidas, alvo, relator)
+    except KeyboardInterrupt as interrupcao:
+        restos = getattr(interrupcao, "__notes__", [])
+        for resto in restos:
+            erros.print(resto, markup=False, soft_wrap=True)
+        fim = "o que está acima ficou por desfazer" if restos else "o que a prova em curso mudou foi desfeito"
+        erros.print(f"Interrompido: {fim}, e nenhum relatório foi escrito.", markup=False, soft_wrap=True)
+        return 130
     relator.tabela(resultados)
     arquivo = pasta_construida() / "provas" / "relatorio.html"
     arquivo.parent.mkdir(parents=True, exist_ok=True)

@@ -197,15 +197,30 @@ class Prova(ABC):
         self._limpezas.append((descricao, acao))
 
     def limpar(self) -> list[str]:
-        """Run every registered undo once; returns one Portuguese sentence per undo that failed."""
+        """Run every registered undo once; returns one Portuguese sentence per undo that failed.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Ctrl-C came meanwhile: the undo that was running is given up and the others still run. The sentences are
+            its notes.
+        """
         problemas = []
+        interrupcao = None
         while self._limpezas:
             descricao, acao = self._limpezas.pop()
             try:
                 acao()
             except Exception as erro:  # noqa: BLE001 - every undo must get its turn
                 problemas.append(f"não foi possível limpar ({descricao}): {type(erro).__name__}: {erro}")
-        return problemas
+            except KeyboardInterrupt as erro:
+                interrupcao = erro
+                problemas.append(f"não foi possível limpar ({descricao}): interrompido")
+        if interrupcao is None:
+            return problemas
+        for problema in problemas:
+            interrupcao.add_note(problema)
+        raise interrupcao
 
 
 def resumir(valor: object, limite: int = 400) -> str:

@@ -68,14 +68,34 @@ def executar(escolhidas: Sequence[tuple[str, type[Prova]]], alvo: Alvo, relator:
 
 
 def executar_uma(sistema: str, classe: type[Prova], contexto: Contexto) -> Resultado:
-    """Run one proof: needed outputs, the proof, its evidence, its clean-up (always)."""
+    """Run one proof: needed outputs, the proof, its evidence, its clean-up (always).
+
+    Stopped from outside (Ctrl-C), it cleans up before the exception goes on, with one note per undo that failed.
+    """
     resultado = Resultado(sistema, classe.numero, classe.titulo, classe.o_que_prova, classe.espera, datetime.now(UTC))
     comeco = time.monotonic()
     prova = classe(contexto)
     resultado.registro = prova.registro
     try:
-        for saida, porque in classe.exige:
-            contexto.alvo.saida(saida, porque)
+        _provar(prova, resultado)
+    except BaseException as interrupcao:
+        contexto.ao_passo("interrompida; desfazendo o que ela mudou")
+        for problema in prova.limpar():
+            interrupcao.add_note(problema)
+        raise
+    contexto.ao_passo("limpando")
+    resultado.erros += prova.limpar()
+    if not resultado.registro.conferencias and not resultado.erros:
+        resultado.erros.append("a prova não conferiu nada")
+    resultado.duracao_s = time.monotonic() - comeco
+    return resultado
+
+
+def _provar(prova: Prova, resultado: Resultado) -> None:
+    """The proof and its evidence; what went wrong goes into ``resultado``."""
+    try:
+        for saida, porque in prova.exige:
+            prova.alvo.saida(saida, porque)
         prova.executar()
     except ProvaFalhouError as erro:
         ja_dita = any(not c.passou and f"{c.descricao}: {c.esperado}" == erro.esperado for c in resultado.falhas)
@@ -92,12 +112,6 @@ def executar_uma(sistema: str, classe: type[Prova], contexto: Contexto) -> Resul
         prova.recolher()
     except Exception as erro:  # noqa: BLE001 - evidence is secondary to the verdict, but its absence is said
         resultado.erros.append(f"não foi possível recolher a evidência: {type(erro).__name__}: {erro}")
-    contexto.ao_passo("limpando")
-    resultado.erros += prova.limpar()
-    if not resultado.registro.conferencias and not resultado.erros:
-        resultado.erros.append("a prova não conferiu nada")
-    resultado.duracao_s = time.monotonic() - comeco
-    return resultado
 
 
 class RelatorDeTerminal:

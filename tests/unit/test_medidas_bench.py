@@ -1,13 +1,19 @@
 """The bench's own arithmetic: who takes turns, what is compared, which target is missed, what the page says."""
 
+import os
+import signal
+import time
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from medidas import bench
 from medidas.bench import comparar, faltas
 from medidas.importacao import handlers
 from medidas.relatorio import documento
+from provas.alvo import Alvo
 
 
 def test_system_and_floor_take_turns_and_medians_are_compared() -> None:
@@ -105,3 +111,76 @@ def test_what_the_last_figure_needs_is_asked_for_before_the_first(
     assert bench.principal([]) == 2
     assert medidas_feitas == []
     assert "make localstack-setup" in capsys.readouterr().err
+
+
+SAIDAS = {
+    "tabela_estoque": "e",
+    "url_api": "http://x",
+    "url_fila_pedidos_criados": "q",
+    "funcoes": {"IniciarSaga": "f"},
+}
+
+
+class MotorFalso:
+    """Every AWS client of the bench; keeps what was asked that changes something."""
+
+    def __init__(self) -> None:
+        self.feito: list[str] = []
+
+    def list_event_source_mappings(self, **_: Any) -> Any:
+        return {"EventSourceMappings": [{"UUID": "u"}]}
+
+    def update_event_source_mapping(self, **pedido: Any) -> None:
+        self.feito.append("consumidor ligado" if pedido["Enabled"] else "consumidor parado")
+
+    def purge_queue(self, **_: Any) -> None:
+        self.feito.append("fila esvaziada")
+
+    def put_item(self, **pedido: Any) -> None:
+        self.feito.append(f"{pedido['Item']['sku']['S']} posto")
+
+    def delete_item(self, **pedido: Any) -> None:
+        self.feito.append(f"{pedido['Key']['sku']['S']} apagado")
+
+
+@pytest.mark.parametrize("sinal", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_leaves_neither_the_item_nor_a_stopped_queue(
+    sinal: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    antes = signal.getsignal(signal.SIGTERM)
+    motor = MotorFalso()
+    alvo = Alvo("local", SAIDAS, None, dict.fromkeys(("lambda", "sqs", "dynamodb"), motor))
+
+    def parar(*_: Any, **__: Any) -> None:
+        os.kill(os.getpid(), sinal)
+        time.sleep(5)
+
+    monkeypatch.setattr(bench, "exigir_dynamodb_local", lambda: None)
+    monkeypatch.setattr(bench.Alvo, "carregar", lambda _: alvo)
+    monkeypatch.setattr(bench.Alvo, "conferir_no_ar", lambda _: None)
+    monkeypatch.setattr(bench.piso, "no_ar", lambda _: nullcontext(bench.piso.Piso("http://y", "arn")))
+    monkeypatch.setattr(bench.Api, "postar", parar)
+    try:
+        assert bench.principal([]) == 130
+    finally:
+        signal.signal(signal.SIGTERM, antes)
+    assert motor.feito == [
+        "BENCH-1 posto",
+        "consumidor parado",
+        "fila esvaziada",
+        "consumidor ligado",
+        "BENCH-1 apagado",
+    ]
+    assert "interrompido" in capsys.readouterr().err
+
+
+def test_the_queue_is_consumed_again_even_if_it_could_not_be_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    def recusar(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": "PurgeQueueInProgress"}}, "PurgeQueue")
+
+    motor = MotorFalso()
+    monkeypatch.setattr(motor, "purge_queue", recusar)
+    alvo = Alvo("local", SAIDAS, None, dict.fromkeys(("lambda", "sqs"), motor))
+    with pytest.raises(ClientError), bench.fila_parada(alvo):
+        pass
+    assert motor.feito == ["consumidor parado", "consumidor ligado"]

@@ -1,11 +1,15 @@
 """The load: bounded, sent to this machine only, and judged by what became of each order."""
 
+import os
+import signal
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 
+from operacao import carga
 from operacao.carga import Carga, CargaError, Medida, Opcoes, comparacao, problemas
 from provas.alvo import Alvo
 
@@ -29,11 +33,11 @@ def test_load_is_bounded(campos: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("host", ["api.example.com", "127.0.0.1.example.com", "10.0.0.1"])
 def test_other_hosts_are_refused_unless_named(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    carga = Carga(alvo(f"https://{host}/api/pedidos"))
+    destino = Carga(alvo(f"https://{host}/api/pedidos"))
     with pytest.raises(CargaError, match="CARGA_HOST_PERMITIDO"):
-        carga.url("fila")
+        destino.url("fila")
     monkeypatch.setenv("CARGA_HOST_PERMITIDO", host)
-    assert carga.url("fila") == f"https://{host}/api/pedidos"
+    assert destino.url("fila") == f"https://{host}/api/pedidos"
 
 
 def test_this_machine_is_allowed() -> None:
@@ -91,8 +95,8 @@ def test_clean_up_takes_only_what_this_load_made(aws: None, monkeypatch: pytest.
     saidas = {"tabelas_fila": {t: t for t in ("efeitos", "processados", "estoque")}}
     lugar = Alvo("local", saidas, None, {"sqs": None, "dynamodb": ddb})
     monkeypatch.setattr(Alvo, "variavel", lambda *_: "gateway")
-    carga = Carga(lugar)
-    meu = carga.semear(30)
+    feita = Carga(lugar)
+    meu = feita.semear(30)
     for numero in range(60):
         pedido, item = f"p{numero}", meu if numero < 30 else "DE-OUTRO"
         ddb.put_item(TableName="efeitos", Item={"pedidoId": {"S": pedido}, "itemId": {"S": item}})
@@ -109,8 +113,80 @@ def test_clean_up_takes_only_what_this_load_made(aws: None, monkeypatch: pytest.
                 "pedidoId": {"S": pedido},
             },
         )
-    assert carga.cobrancas(Medida("fila", [], 0.0, meu)) == (30, 30)
-    carga.limpar()
+    assert feita.cobrancas(Medida("fila", [], 0.0, meu)) == (30, 30)
+    feita.limpar()
     restam = {t: ddb.scan(TableName=t)["Count"] for t in ("efeitos", "processados", "estoque", "gateway")}
     assert restam == {"efeitos": 30, "processados": 30, "estoque": 0, "gateway": 60}
     assert {i["itemId"]["S"] for i in ddb.scan(TableName="efeitos")["Items"]} == {"DE-OUTRO"}
+
+
+@pytest.mark.parametrize("sinal", [signal.SIGINT, signal.SIGTERM])
+def test_a_load_that_is_stopped_stops_its_traffic_and_cleans_up(
+    sinal: signal.Signals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing goes on being sent after the clean-up, and the stand-in answers as fast as before."""
+    antes = signal.getsignal(signal.SIGTERM)
+    gerador = tmp_path / "gerador"
+    gerador.write_text(
+        f'#!/bin/sh\necho $$ > {tmp_path}/pid; trap "" INT; echo \'{{"enviadas": 1, "status": {{}}}}\'; exec sleep 60\n'
+    )
+    gerador.chmod(0o755)
+    limpezas: list[bool] = []
+    funcao = FuncaoFalsa()
+    lugar = Alvo(
+        "local",
+        {"url_sincrono_fila": "http://127.0.0.1/x", "funcoes": {"GatewaySimulado": "g"}},
+        None,
+        {"sqs": None, "dynamodb": None, "lambda": funcao},
+    )
+
+    def vivo() -> bool:
+        return Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
+
+    monkeypatch.setattr(carga, "PYTHON_DA_CARGA", gerador)
+    monkeypatch.setattr(carga, "DESTINO", tmp_path)
+    monkeypatch.setattr(Alvo, "carregar", lambda _: lugar)
+    monkeypatch.setattr(Alvo, "conferir_no_ar", lambda _: None)
+    monkeypatch.setattr(Carga, "semear", lambda *_: "ITEM")
+    monkeypatch.setattr(Carga, "limpar", lambda _: limpezas.append(vivo()))
+    monkeypatch.setattr(carga.Progress, "update", lambda *_, completed, **__: completed and os.kill(os.getpid(), sinal))
+    try:
+        assert carga.principal(["--desenhos", "sincrono"]) == 130
+    finally:
+        signal.signal(signal.SIGTERM, antes)
+    assert limpezas == [False]
+    assert funcao.atrasos == ["700", "50"]
+    assert "Interrompida" in capsys.readouterr().out
+
+
+def test_the_stand_in_is_put_back_even_if_it_was_still_changing() -> None:
+    funcao = FuncaoFalsa(interromper_na=3)
+    lugar = Alvo(
+        "local", {"funcoes": {"GatewaySimulado": "g"}}, None, {"sqs": None, "dynamodb": None, "lambda": funcao}
+    )
+    with pytest.raises(KeyboardInterrupt), Carga(lugar).atraso_do_gateway(700):
+        raise AssertionError("must not get here")
+    assert funcao.atrasos == ["700", "50"]
+
+
+class FuncaoFalsa:
+    """Lambda with one function whose delay is 50 ms; Ctrl-C comes at one of the waits."""
+
+    def __init__(self, interromper_na: int = 0) -> None:
+        self.atrasos: list[str] = []
+        self._esperas = 0
+        self._interromper_na = interromper_na
+
+    def get_waiter(self, _: str) -> "FuncaoFalsa":
+        return self
+
+    def wait(self, **_: Any) -> None:
+        self._esperas += 1
+        if self._esperas == self._interromper_na:
+            raise KeyboardInterrupt
+
+    def get_function_configuration(self, **_: Any) -> dict[str, Any]:
+        return {"Environment": {"Variables": {"ATRASO_PADRAO_MS": (self.atrasos or ["50"])[-1]}}}
+
+    def update_function_configuration(self, **mudanca: Any) -> None:
+        self.atrasos.append(mudanca["Environment"]["Variables"]["ATRASO_PADRAO_MS"])

@@ -1,12 +1,18 @@
 import io
+import os
+import signal
+import time
 from typing import ClassVar
 
 import pytest
 from apoio_provas import ProvaCerta, RelogioFalso, alvo_falso, contexto
 from rich.console import Console
 
+from provas.__main__ import principal
+from provas.alvo import Alvo
 from provas.erros import EsperaEsgotadaError
 from provas.executor import RelatorDeTerminal, executar, executar_uma
+from provas.selecao import Selecao
 
 
 def prova(relogio=None):
@@ -141,3 +147,65 @@ def test_plain_output_names_each_step_once_and_shows_expected_and_seen():
     assert "esperado: CONFIRMADO" in texto
     assert "visto:    RECEBIDO" in texto
     assert "FALHOU" in texto
+
+
+class ProvaInterrompida(ProvaCerta):
+    desfeito: ClassVar[list] = []
+    sinal: ClassVar = KeyboardInterrupt
+
+    def executar(self):
+        self.ao_limpar("religar o consumidor", lambda: self.desfeito.append("religou"))
+        self.ao_limpar("quebrado", lambda: 1 / 0)
+        self.ao_limpar("invisibilidade", lambda: self.desfeito.append("60 s"))
+        if self.sinal is signal.SIGTERM:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        raise self.sinal
+
+
+@pytest.mark.parametrize("excecao", [KeyboardInterrupt, SystemExit])
+def test_a_stopped_proof_undoes_everything_and_stops_the_others(excecao, monkeypatch):
+    monkeypatch.setattr(ProvaInterrompida, "desfeito", [])
+    monkeypatch.setattr(ProvaInterrompida, "sinal", excecao)
+    relator = RelatorDeTerminal(Console(file=io.StringIO()))
+    with pytest.raises(excecao) as parada:
+        executar([("saga", ProvaInterrompida), ("saga", ProvaErrada)], alvo_falso(), relator)
+    assert ProvaInterrompida.desfeito == ["60 s", "religou"]
+    assert ["quebrado" in nota for nota in parada.value.__notes__] == [True]
+
+
+def test_a_clean_up_that_is_stopped_gives_up_only_the_undo_that_was_running():
+    desfeito = []
+
+    def presa():
+        raise KeyboardInterrupt
+
+    class Presa(ProvaCerta):
+        def executar(self):
+            self.ao_limpar("primeira", lambda: desfeito.append("primeira"))
+            self.ao_limpar("presa", presa)
+
+    with pytest.raises(KeyboardInterrupt) as parada:
+        executar_uma("saga", Presa, contexto())
+    assert desfeito == ["primeira"]
+    assert parada.value.__notes__ == ["não foi possível limpar (presa): interrompido"]
+
+
+@pytest.mark.parametrize("sinal", [KeyboardInterrupt, signal.SIGTERM])
+def test_the_command_stopped_says_what_was_left_and_is_neither_passed_nor_failed(sinal, monkeypatch, tmp_path, capsys):
+    antes = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(ProvaInterrompida, "desfeito", [])
+    monkeypatch.setattr(ProvaInterrompida, "sinal", sinal)
+    monkeypatch.setattr(Selecao, "provas", lambda _: [("saga", ProvaInterrompida)])
+    monkeypatch.setattr(Alvo, "carregar", lambda _: alvo_falso())
+    monkeypatch.setattr(Alvo, "conferir_no_ar", lambda _: None)
+    monkeypatch.setenv("CESTA_DIR_BUILD", str(tmp_path))
+    try:
+        assert principal(["saga"]) == 130
+    finally:
+        signal.signal(signal.SIGTERM, antes)
+    assert ProvaInterrompida.desfeito == ["60 s", "religou"]
+    dito = capsys.readouterr().err
+    assert "não foi possível limpar (quebrado)" in dito
+    assert "Interrompido: o que está acima ficou por desfazer" in dito
+    assert not list(tmp_path.iterdir())
