@@ -487,6 +487,7 @@ run "com_escolhas" {
   variables {
     runtime              = "python3.12"
     arquitetura          = "x86_64"
+    retencao_logs_dias   = 14
     limites_concorrencia = { CobrarPagamento = 7, CriarPedido = 3 }
     limite_requisicoes   = { por_segundo = 11, rajada = 22 }
     autorizador_jwt      = { emissor = "https://identidade.example.com", publico = ["loja"] }
