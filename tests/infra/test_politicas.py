@@ -40,6 +40,21 @@ SEM_RECURSO = {
     ("ffv-lab-consumidor-pedidos-role", "ListarStreams"),
 }
 
+# What both machines' roles need to have an execution log: of AWS's example, what sets the delivery up, which writes in
+# its own name. A function writes its own log.
+# https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html#cloudwatch-iam-policy
+ENTREGAR_LOGS = {
+    "logs:CreateLogDelivery",
+    "logs:DeleteLogDelivery",
+    "logs:DescribeLogGroups",
+    "logs:DescribeResourcePolicies",
+    "logs:GetLogDelivery",
+    "logs:ListLogDeliveries",
+    "logs:PutResourcePolicy",
+    "logs:UpdateLogDelivery",
+}
+ESCREVER_LOG = {"logs:CreateLogStream", "logs:PutLogEvents"}
+
 # Sending a trace takes no resource either; only where tracing is on.
 RASTRO = "EnviarRastro"
 DO_RASTRO = {
@@ -75,7 +90,7 @@ def acoes_da_funcao(estado: Estado, nome: str) -> set[str]:
         acao
         for declaracao in estado.politicas()[f"{nome}-role"]
         for acao in _lista(declaracao["Action"])
-        if not acao.startswith("logs:")
+        if declaracao["Sid"] != "EscreverOProprioLog"
     }
 
 
@@ -246,6 +261,10 @@ def conferir_do_servico(estado: Estado) -> None:
     for nome in estado.funcoes():
         [log] = [d for d in estado.politicas()[f"{nome}-role"] if d["Sid"] == "EscreverOProprioLog"]
         assert log["Resource"] == [f"arn:aws:logs:{regiao}:log-group:/aws/lambda/{nome}:*"]
+        assert set(log["Action"]) == ESCREVER_LOG
+    for maquina in estado.do_tipo("aws_sfn_state_machine").values():
+        [entregar] = [d for d in estado.politicas()[f"{maquina['name']}-role"] if d["Sid"] == "EntregarLogs"]
+        assert set(entregar["Action"]) == ENTREGAR_LOGS
     [comparar] = [d for d in estado.politicas()["cesta-iniciar-saga-role"] if d["Sid"] == "CompararExecucao"]
     assert comparar["Resource"] == [f"arn:aws:states:{regiao}:execution:cesta-saga-pedido:*"]
     # Recovery reads the stream that the consumer is fed from.
@@ -255,12 +274,14 @@ def conferir_do_servico(estado: Estado) -> None:
         for m in estado.do_tipo("aws_lambda_event_source_mapping").values()
         if m["function_name"] == estado.funcoes()["ffv-lab-consumidor-pedidos"]["arn"]
     ]
-    for papel, sid in SEM_RECURSO:
+    do_rastro = {(papel, RASTRO) for papel, ds in estado.politicas().items() for d in ds if d["Sid"] == RASTRO}
+    for papel, sid in SEM_RECURSO | do_rastro:
         [sem_recurso] = [d for d in estado.politicas()[papel] if d["Sid"] == sid]
         assert sem_recurso["Resource"] == ["*"]
     for agenda in estado.do_tipo("aws_scheduler_schedule").values():
         [invocar] = estado.politicas()[f"{agenda['name']}-agenda-role"]
         assert invocar["Resource"] == [agenda["target"][0]["arn"]]
+        assert invocar["Action"] == ["lambda:InvokeFunction"]
 
 
 def _acao(integracao: str) -> str:
@@ -351,17 +372,12 @@ def test_tracing_reaches_every_function_and_machine_or_none(estado: Estado, rast
         assert podem == (papeis if ligado else set())
 
 
-def _politica(estado: Estado, papel: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    [recurso] = [r for r in estado.do_tipo("aws_iam_role_policy").values() if r["role"] == papel]
-    return recurso, json.loads(recurso["policy"])
-
-
 def _com(estado: Estado, papel: str, mudar: Callable[[dict[str, Any]], None]) -> Estado:
-    quebrado = Estado(copy.deepcopy(estado.recursos), estado.saidas)
-    recurso, politica = _politica(quebrado, papel)
+    [endereco] = [e for e, r in estado.do_tipo("aws_iam_role_policy").items() if r["role"] == papel]
+    recurso = estado.recursos[endereco]
+    politica = json.loads(recurso["policy"])
     mudar(politica)
-    recurso["policy"] = json.dumps(politica)
-    return quebrado
+    return Estado({**estado.recursos, endereco: {**recurso, "policy": json.dumps(politica)}}, estado.saidas)
 
 
 def _acrescentar(sid: str, acao: str, recurso: str) -> Callable[[dict[str, Any]], None]:
@@ -453,11 +469,36 @@ def test_each_narrowed_resource_is_caught(estado: Estado) -> None:
     assert passaram == []
 
 
+def _alargar(indice: int, campo: str, valor: str) -> Callable[[dict[str, Any]], None]:
+    def mudar(politica: dict[str, Any]) -> None:
+        declaracao = politica["Statement"][indice]
+        declaracao[campo] = [*_lista(declaracao[campo]), valor]
+
+    return mudar
+
+
+ESTRANHAS = ("iam:PassRole", "logs:FilterLogEvents", "xray:GetTraceSummaries")
+OUTROS_RECURSOS = ("*", "arn:aws:dynamodb:sa-east-1:123456789012:table/outra")
+
+
+def test_each_widened_statement_is_caught(rastreado: Estado) -> None:
+    """An action or a resource added to any single statement of any role fails some check."""
+    passaram = []
+    for papel, declaracoes in rastreado.politicas().items():
+        for indice, declaracao in enumerate(declaracoes):
+            mais = [("Action", acao) for acao in ESTRANHAS] + [("Resource", recurso) for recurso in OUTROS_RECURSOS]
+            for campo, valor in mais:
+                if valor in declaracao[campo]:
+                    continue
+                if not _falha(_com(rastreado, papel, _alargar(indice, campo, valor))):
+                    passaram.append(f"{papel} {declaracao['Sid']} {valor}")
+
+    assert passaram == []
+
+
 def test_each_action_of_a_machine_missing_is_caught(estado: Estado) -> None:
     for papel in ("cesta-saga-pedido-role", "cesta-compensacao-manual-role"):
         for indice, declaracao in enumerate(estado.politicas()[papel]):
-            if declaracao["Sid"] == "EntregarLogs":
-                continue  # not of a state: creating the machine asks for each, and fails without
             for acao in _lista(declaracao["Action"]):
 
                 def tirar(politica: dict[str, Any], indice: int = indice, acao: str = acao) -> None:
