@@ -3,7 +3,10 @@
 import re
 from collections.abc import Callable
 
+import hcl2
 import pytest
+
+from operacao.limpar import PROJETOS
 
 from .conftest import CONFIGURACAO, Estado
 
@@ -37,12 +40,31 @@ def test_the_lock_serves_every_kind_of_installation() -> None:
     assert len(re.findall(r'"zh:', trava)) >= 14
 
 
-def test_every_resource_that_can_is_tagged(estado: Estado) -> None:
-    """The provider tags everything (default_tags); a resource with tags of its own must not take Projeto away."""
-    sem_projeto = [
+def sem_projeto(estado: Estado) -> list[str]:
+    """Resources that would not have a known Projeto: those default_tags does not reach, those that say another."""
+    return [
         endereco
         for endereco, valores in estado.recursos.items()
-        if valores.get("tags") and not valores["tags"].get("Projeto", "cesta")
+        if "tags" in valores
+        # What the provider tags by default has tags_all; a mocked one does not compute it.
+        and (valores["tags"] or {}).get("Projeto", "cesta" if "tags_all" in valores else None) not in PROJETOS
     ]
 
-    assert sem_projeto == []
+
+def test_every_resource_that_can_is_tagged(estado: Estado) -> None:
+    assert sem_projeto(estado) == []
+
+    endereco = "module.saga.aws_sqs_queue.pedidos_criados"
+    fila = estado.recursos[endereco]
+    fora_do_padrao = {campo: valor for campo, valor in fila.items() if campo != "tags_all"}
+    for quebrada in ({**fila, "tags": {"Projeto": ""}}, {**fila, "tags": {"Projeto": "outro"}}, fora_do_padrao):
+        assert sem_projeto(Estado({**estado.recursos, endereco: quebrada}, estado.saidas)) == [endereco]
+
+
+def test_the_only_provider_tags_what_it_makes() -> None:
+    """With one configuration, no resource and no module can choose another."""
+    lidos = [hcl2.loads(arquivo.read_text()) for arquivo in CONFIGURACAO.rglob("*.tf")]
+    [provedor] = [bloco for lido in lidos for bloco in lido.get("provider", [])]
+    [padrao] = provedor['"aws"']["default_tags"]
+
+    assert padrao["tags"] == {"Projeto": '"cesta"'}
