@@ -82,8 +82,8 @@ class Alvo:
         """A boto3 client of this target; without SDK retries, so that what is seen is what was answered."""
         if self.endpoint and not credenciais:
             credenciais = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
-        tentativas = {"total_max_attempts": 1 if self.endpoint else 4, "mode": "standard"}
-        config = Config(retries=tentativas, connect_timeout=5, read_timeout=70)  # type: ignore[arg-type]
+        tentativas: Any = {"total_max_attempts": 1 if self.endpoint else 4, "mode": "standard"}
+        config = Config(retries=tentativas, connect_timeout=5, read_timeout=70)
         fabrica: Any = boto3.client
         return fabrica(servico, region_name=self.regiao, endpoint_url=self.endpoint, config=config, **credenciais)
 
@@ -98,7 +98,8 @@ class Alvo:
         if self.endpoint is None:
             return "AWS"
         try:
-            with urllib.request.urlopen(f"{self.endpoint}/_localstack/health", timeout=5) as resposta:  # noqa: S310
+            saude_em = f"{self.endpoint}/_localstack/health"
+            with urllib.request.urlopen(saude_em, timeout=5) as resposta:  # noqa: S310 - an engine's own http address
                 saude = json.load(resposta)
         except OSError:
             return "?"

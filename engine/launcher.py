@@ -107,9 +107,9 @@ def answer_in_one_piece() -> None:
     connection. A body of the answer that comes after that is lost, the SDK asks again, and what the first request
     created "already exists". Seen in ``terraform apply`` on a busy machine. An answer that came whole is read whole.
     """
-    import h11  # type: ignore[import-not-found]  # lives in .venvs/motor
-    from hypercorn.events import RawData  # type: ignore[import-not-found]
-    from hypercorn.protocol.h11 import H11Protocol  # type: ignore[import-not-found]
+    import h11  # lives in .venvs/motor
+    from hypercorn.events import RawData
+    from hypercorn.protocol.h11 import H11Protocol
 
     async def send_h11_event(self: Any, event: Any) -> None:
         try:
@@ -143,8 +143,8 @@ def keep_bridge_running(python: str) -> None:
 
 def main() -> None:
     """Serve until told to stop."""
-    from ministack.app import main as serve  # type: ignore[import-not-found]  # lives in .venvs/motor
-    from ministack.services import cloudwatch  # type: ignore[import-not-found]
+    from ministack.app import main as serve  # lives in .venvs/motor
+    from ministack.services import cloudwatch
 
     interval = float(os.environ["CESTA_INTERVALO_PONTE_S"])
     use_own_alarm_rules(cloudwatch, scale=float(os.environ["CESTA_ESCALA_ALARMES"]), floor_s=max(3.0, 3 * interval))

@@ -337,7 +337,7 @@ def tabela(medidas: list[Medida], opcoes: Opcoes, atraso_ms: int) -> Table:
     linha("aceitas (2xx)", lambda m: f"{m.aceitas} ({m.aceitas / max(1, len(m.amostras)):.1%})")
     linha("códigos", lambda m: "  ".join(f"{c or 'sem resposta'}×{n}" for c, n in sorted(m.codigos.items())))
     for p in (50, 95, 99):
-        linha(f"p{p} (ms)", lambda m, p=p: f"{m.percentil(p):.0f}")  # type: ignore[misc]
+        linha(f"p{p} (ms)", lambda m, p=p: f"{m.percentil(p):.0f}")  # type: ignore[misc]  # of a default, mypy infers nothing
     linha("vazão (respostas/s)", lambda m: f"{m.vazao:.1f}")
     linha("pedidos concluídos", lambda m: str(m.pedidos["CONCLUIDO"]))
     linha("pedidos pela metade", lambda m: str(m.pedidos["ESTOQUE_DEBITADO"]))

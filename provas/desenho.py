@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from provas.evidencia import Faixa, LinhaDoTempo, Marco, Situacao, Trecho
@@ -91,7 +91,7 @@ def limites(faixas: Sequence[Faixa]) -> tuple[datetime, datetime]:
     return min(instantes), max(instantes)
 
 
-def _faixa(faixa: Faixa, x, y: float) -> tuple[list[ET.Element], float]:  # type: ignore[no-untyped-def]
+def _faixa(faixa: Faixa, x: Callable[[datetime], float], y: float) -> tuple[list[ET.Element], float]:
     meio = y + ALTURA_BARRA / 2
     elementos = [
         no(

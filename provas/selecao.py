@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from provas.alvo import ALVOS
 from provas.base import Prova
@@ -43,7 +44,7 @@ class Selecao:
 
 
 class _Analisador(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # type: ignore[override]
+    def error(self, message: str) -> NoReturn:
         raise UsoInvalidoError(f"{message}\n{self.format_usage().strip()}")
 
 

@@ -21,7 +21,7 @@ def do_usuario(ambiente: Mapping[str, str] | None = None) -> str | None:
         return url.rstrip("/")
     if not ambiente.get("LOCALSTACK_AUTH_TOKEN", "").strip():
         return None
-    from localstack_client.config import get_service_endpoint  # type: ignore[import-untyped]
+    from localstack_client.config import get_service_endpoint
 
     return str(get_service_endpoint("sts")).rstrip("/")
 

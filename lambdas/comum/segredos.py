@@ -48,4 +48,4 @@ class SegredoSsm:
 
     def esquecer(self) -> None:
         """Drop the cached value: the next call reads a rotated secret."""
-        self._provedor.clear_cache()  # type: ignore[no-untyped-call]
+        self._provedor.clear_cache()  # type: ignore[no-untyped-call]  # Powertools leaves it so

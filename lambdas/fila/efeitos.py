@@ -249,7 +249,7 @@ class RepositorioDeEfeitos:
         """
         for tentativa in range(TENTATIVAS_EM_DISPUTA):
             try:
-                self._cliente.transact_write_items(TransactItems=operacoes)  # type: ignore[arg-type]
+                self._cliente.transact_write_items(TransactItems=operacoes)  # type: ignore[arg-type]  # TypedDicts in the stub
             except self._cliente.exceptions.TransactionCanceledException as erro:
                 razoes: list[dict[str, Any]] = list(_resposta(erro).get("CancellationReasons", []))
                 codigos = {razao.get("Code") for razao in razoes}

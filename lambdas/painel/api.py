@@ -150,19 +150,19 @@ def _parametro(nome: str) -> str | None:
     return parametros.get(nome)
 
 
-@app.exception_handler(ConsultaInvalidaError)  # type: ignore[untyped-decorator]
+@app.exception_handler(ConsultaInvalidaError)  # type: ignore[untyped-decorator]  # by Powertools
 def _recusar(erro: ConsultaInvalidaError) -> Response[str]:
     return respostas.problema(pedido_malformado(erro.mensagem))
 
 
-@app.exception_handler(PedidoNaoEncontradoError)  # type: ignore[untyped-decorator]
+@app.exception_handler(PedidoNaoEncontradoError)  # type: ignore[untyped-decorator]  # by Powertools
 def _nao_achado(_erro: PedidoNaoEncontradoError) -> Response[str]:
     return respostas.problema(
         ProblemaHttp(404, "pedido-nao-encontrado", "Pedido não encontrado", "O painel não conhece este pedido na loja.")
     )
 
 
-@app.exception_handler(ProblemaHttp)  # type: ignore[untyped-decorator]
+@app.exception_handler(ProblemaHttp)  # type: ignore[untyped-decorator]  # by Powertools
 def _problema(erro: ProblemaHttp) -> Response[str]:
     return respostas.problema(erro)
 

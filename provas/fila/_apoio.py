@@ -146,7 +146,7 @@ class ProvaDaFila(Prova):
             url = str(self.alvo.saida(saida))
             limite = 330.0 if saida == "fila_pedidos_url" else 5.0
             self.esperar_ate(
-                lambda url=url: sum(self.profundidade(url)),  # type: ignore[misc]
+                lambda url=url: sum(self.profundidade(url)),  # type: ignore[misc]  # of a default, mypy infers nothing
                 limite,
                 f"{nome} vazia antes de começar (o que está lá é de outros pedidos; veja scripts/dlq.sh listar)",
                 ate=lambda quantas: quantas == 0,

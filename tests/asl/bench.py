@@ -342,8 +342,8 @@ class Bench:
             env.stack.append({"Payload": result, "StatusCode": 200})
 
         def direct(service: type, prefix: str) -> ExitStack:
-            original = service._eval_service_task  # type: ignore[attr-defined]
-            original_error = service._from_error  # type: ignore[attr-defined]
+            original = service._eval_service_task
+            original_error = service._from_error
 
             def evaluate(task: Any, env: Any, **kwargs: Any) -> None:
                 state = _state_of(env)
@@ -565,7 +565,7 @@ class Bench:
     @contextmanager
     def every_call(self, operation: str, change: Callable[[dict[str, Any]], None]) -> Iterator[None]:
         """Change the parameters of every AWS call of one operation (``UpdateItem``), whoever makes it."""
-        make = BaseClient._make_api_call  # type: ignore[attr-defined]
+        make = BaseClient._make_api_call
 
         def call(client: Any, name: str, params: dict[str, Any]) -> Any:
             if name == operation:

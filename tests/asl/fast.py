@@ -50,7 +50,7 @@ SHORT = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems",
 @contextmanager
 def short_way_to_the_tables() -> Iterator[None]:
     """Answer the successful calls of DynamoDB without HTTP."""
-    long_way = BaseClient._make_api_call  # type: ignore[attr-defined]
+    long_way = BaseClient._make_api_call
     table_service = DynamoHandler()
     table_service.current_account, table_service.region = ACCOUNT, REGION
 
@@ -138,13 +138,13 @@ def forget_items() -> None:
     for table in dynamodb_backends[ACCOUNT][REGION].tables.values():
         table.items.clear()
     for model in (Table, Item):
-        model.instances_tracked.clear()  # type: ignore[attr-defined]
+        model.instances_tracked.clear()
 
 
 def forget_executions() -> None:
     """Drop what the interpreter keeps of executions that are over: gigabytes, searched through each time."""
     TMP_THREADS.clear()
-    StateMachine.instances_tracked.clear()  # type: ignore[attr-defined]
+    StateMachine.instances_tracked.clear()
     for machine in stepfunctions_parser_backends[ACCOUNT][REGION].state_machines:
         if hasattr(machine, "executions"):
             machine.executions.clear()

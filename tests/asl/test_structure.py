@@ -16,7 +16,7 @@ from tests.asl.bench import ASL_FILE, load_asl, render
 
 @pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
 def test_check(check: object) -> None:
-    assert check(load_asl()) == []  # type: ignore[operator]
+    assert check(load_asl()) == []
 
 
 def _lint(path: Path) -> subprocess.CompletedProcess[str]:

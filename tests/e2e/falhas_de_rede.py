@@ -126,7 +126,7 @@ class Network:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - the same
             return json.load(answer)
 
 

@@ -144,7 +144,7 @@ def shadowed(report: Report, how_many: int, seed: int) -> Iterator[tuple[Schedul
     for left_out, instead in rng.sample(report.shadows, min(how_many, len(report.shadows))):
         state = left_out.choices[-1].state
         kind, onwards = rng.choice(distinct_kinds(state))
-        yield tuple(  # type: ignore[misc]
+        yield tuple(
             Schedule(s.route, (*s.choices[:-1], Choice(state, s.choices[-1].attempt, kind.name, onwards)))
             for s in (left_out, instead)
         )

@@ -102,7 +102,7 @@ class Meter:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Hook every botocore client of the process."""
-        make = BaseClient._make_api_call  # type: ignore[attr-defined]
+        make = BaseClient._make_api_call
 
         def call(client: Any, operation: str, params: dict[str, Any]) -> Any:
             if client.meta.service_model.service_name != "dynamodb" or not self.running:

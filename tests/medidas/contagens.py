@@ -78,7 +78,7 @@ class Caderno:
         def chamar(evento: Any, contexto: Any) -> Any:
             saida = io.StringIO()
             for manipulador in logger.handlers:
-                manipulador.setStream(saida)  # type: ignore[attr-defined]  # a StreamHandler, by Powertools
+                manipulador.setStream(saida)  # a StreamHandler, by Powertools
             try:
                 with redirect_stdout(saida):
                     return handler(evento, contexto)
@@ -150,7 +150,7 @@ def _nosso() -> Iterator[tuple[World, Callable[[Caderno, Meter, Mapping[str, Any
         criar_tabela(bench.dynamodb, "cesta-idempotencia-api", "chave")
         ambiente = {
             "POWERTOOLS_METRICS_DISABLED": "false",
-            "URL_GATEWAY": pilha.enter_context(served(_gateway, None)),  # type: ignore[arg-type]
+            "URL_GATEWAY": pilha.enter_context(served(_gateway, None)),
             "URL_FILA_PEDIDOS_CRIADOS": fila,
             "TABELA_IDEMPOTENCIA": "cesta-idempotencia-api",
             "QUANTIDADE_MAXIMA": "1000",
@@ -259,7 +259,7 @@ def contar() -> dict[str, Any]:
                 mundo.bench.handlers = {nome: caderno.anotado(nome, handler) for nome, handler in todos.items()}
                 entrada = mundo.order(**mudancas)
                 medidor.running = True
-                mundo.bench.on_end = lambda m=medidor: setattr(m, "running", False)  # type: ignore[misc]
+                mundo.bench.on_end = lambda m=medidor: setattr(m, "running", False)
                 resultado = mundo.run(entrada)
                 contagens["lab"][caminho] = _contagem(mundo.bench, caderno, medidor, resultado)
         contagens["lab"]["estados"] = sum(1 for _ in tasks(mundo.asl))

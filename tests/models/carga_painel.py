@@ -120,7 +120,7 @@ def rodar(pedidos: int, transicoes: int, taxa: float, semente: int) -> dict[str,
         shards[int(registro["dynamodb"]["Keys"]["PK"]["S"][-1]) % SHARDS].registros.append(registro)
     falhas = FalhasMedidas(plano(sorteio, taxa))
     falhas.consumo = Consumo()
-    comum_aws.cliente = falhas.fabrica(comum_aws.cliente)  # type: ignore[assignment]
+    comum_aws.cliente = falhas.fabrica(comum_aws.cliente)
     modelo = ModeloDoMapeamento(
         Mapeamento(), lambda evento: consumidor.handler(evento, None), escolher=sorteio.randrange
     )
@@ -224,7 +224,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     p.add_argument("--motor", metavar="URL", help="DynamoDB e SNS do motor local, em vez dos simulados neste processo")
     lidos = p.parse_args(argumentos)
     logger.setLevel(logging.CRITICAL)  # each injected failure would be a line
-    metricas.add_metric = lambda **_: None  # type: ignore[method-assign] # and each invocation a metric
+    metricas.add_metric = lambda **_: None  # and each invocation a metric
     with _onde(lidos.motor):
         f = rodar(lidos.pedidos, lidos.transicoes, lidos.taxa, lidos.semente)
     wcu = sum(f["wcu"].values())

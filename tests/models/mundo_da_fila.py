@@ -282,7 +282,7 @@ def tempo_do_powertools(relogio: RelogioSimulado) -> Iterator[None]:
 
     class DataSimulada(dt_real.datetime):
         @classmethod
-        def now(cls, tz: Any = None) -> dt_real.datetime:  # type: ignore[override]
+        def now(cls, tz: Any = None) -> dt_real.datetime:
             return relogio()
 
     simulado = types.SimpleNamespace(**{**vars(dt_real), "datetime": DataSimulada})

@@ -58,7 +58,7 @@ def test_plain_and_base64_bodies_are_the_same_request() -> None:
         evento("[" * 5000),
         evento("@@@", isBase64Encoded=True),
         evento(base64.b64encode(b"\xff\xfe{").decode(), isBase64Encoded=True),
-        evento({"a": 1}),  # type: ignore[arg-type]
+        evento({"a": 1}),
         [],
         None,
     ],
@@ -114,7 +114,7 @@ def test_settings_are_typed_and_frozen() -> None:
     lida = Exemplo.do_ambiente({"TABELA_PEDIDOS": "t", "TIMEOUT_S": "2.5", "PERMITIR": "true", "OUTRA": "x"})
     assert (lida.tabela_pedidos, lida.timeout_s, lida.permitir) == ("t", 2.5, True)
     with pytest.raises(ValueError, match="frozen"):
-        lida.tabela_pedidos = "outra"  # type: ignore[misc]
+        lida.tabela_pedidos = "outra"
 
 
 def test_missing_and_malformed_settings_are_named_without_values() -> None:

@@ -105,7 +105,7 @@ def test_the_message_has_the_fields_of_the_saga_s() -> None:
         def send_message(self, **argumentos: str) -> None:
             enviadas.append(argumentos["MessageBody"])
 
-    FilaHumana(Sqs(), "url", "arn:aws:states:x:1:stateMachine:m").avisar_cobranca_orfa("P1", "RESERVADO")  # type: ignore[arg-type]
+    FilaHumana(Sqs(), "url", "arn:aws:states:x:1:stateMachine:m").avisar_cobranca_orfa("P1", "RESERVADO")
     assert set(json.loads(enviadas[0])) == {campo.removesuffix(".$") for campo in da_saga}
 
 

@@ -88,7 +88,9 @@ def adiantar(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
     """Move the clock the check goes by."""
 
     def mover(quanto: timedelta) -> None:
-        relogio = lambda: agora() + quanto  # noqa: E731
+        def relogio() -> datetime:
+            return agora() + quanto
+
         for classe in (conferencia.ConferenciaDeReservas, conferencias.RepositorioConferencias):
             monkeypatch.setattr(classe.__init__, "__defaults__", (relogio,))
 

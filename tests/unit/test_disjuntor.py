@@ -104,7 +104,7 @@ class Cena:
         self._numero = 0
 
     def instancia(self, limites: Limites = LIMITES) -> GatewayComDisjuntor:
-        tabela = TabelaDisjuntor(lambda: self.dynamo, "cesta-disjuntor", limites, self.relogio)  # type: ignore[arg-type, return-value]
+        tabela = TabelaDisjuntor(lambda: self.dynamo, "cesta-disjuntor", limites, self.relogio)
         return GatewayComDisjuntor(self.falso, tabela)
 
     def cobrar(self, instancia: GatewayComDisjuntor | None = None, chave: str | None = None) -> str:
@@ -271,13 +271,13 @@ def test_an_answer_between_the_last_failure_and_its_verdict_keeps_it_closed(cena
     escrever = cena.dynamo.update_item
 
     def responder_no_meio(**pedido: Any) -> Any:
-        cena.dynamo.update_item = escrever  # type: ignore[method-assign]
+        cena.dynamo.update_item = escrever
         feito = escrever(**pedido)
         cena.falso.falha = None
         assert cena.cobrar() == "ok"
         return feito
 
-    cena.dynamo.update_item = responder_no_meio  # type: ignore[method-assign]
+    cena.dynamo.update_item = responder_no_meio
     assert cena.cobrar() == "HTTP_503"
     assert cena.estado() == "FECHADO"
 
@@ -475,7 +475,7 @@ def test_too_late_to_send_says_nothing(cena: Cena) -> None:
 
 
 @pytest.fixture
-def fora_do_ar(gateway: str) -> Iterator[None]:  # noqa: F811
+def fora_do_ar(gateway: str) -> Iterator[None]:  # noqa: F811 - a fixture asked for by its name
     """The stand-in unavailable to everyone."""
     gateway_simulado._tabela().mudar_modo(Modo.INDISPONIVEL)
     yield

@@ -288,7 +288,7 @@ def test_ten_slow_charges_cost_one_wait(tabelas: Any) -> None:
 
     processador = ProcessadorDeLotes(
         TabelaDeProcessados("processados", tabelas),
-        EfeitosNaMemoria(),  # type: ignore[arg-type]
+        EfeitosNaMemoria(),
         ContaDaLoja(gateway),
         ThreadPoolExecutor(10),
         minimo_ms=0,

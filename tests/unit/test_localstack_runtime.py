@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "engine" / "localstack" / "plugin"))
 
-from cesta_localstack.runtime import Environment, Invocation  # noqa: E402
+from cesta_localstack.runtime import Environment, Invocation  # noqa: E402 - found by the line above
 
 RUNTIME_PYTHON = ROOT / ".venvs" / "runtime" / "bin" / "python"
 

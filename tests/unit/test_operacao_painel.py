@@ -29,7 +29,7 @@ class LojaDeMentira:
 
 def gerar(passos: int, semente: int = 1) -> tuple[LojaDeMentira, movimento.Gerador]:
     loja = LojaDeMentira()
-    gerador = movimento.Gerador(loja, ["L001"], random.Random(semente), "x")  # type: ignore[arg-type]
+    gerador = movimento.Gerador(loja, ["L001"], random.Random(semente), "x")
     for _ in range(passos):
         gerador.passo()
     return loja, gerador
@@ -104,7 +104,7 @@ class AlvoDeMentira:
     def cliente(self, _: str) -> "AlvoDeMentira":
         return self
 
-    def invoke(self, FunctionName: str, Payload: bytes) -> dict[str, Any]:  # noqa: N803
+    def invoke(self, FunctionName: str, Payload: bytes) -> dict[str, Any]:  # noqa: N803 - boto3 names them so
         import io
         import json
 

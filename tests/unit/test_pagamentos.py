@@ -70,7 +70,7 @@ def responder(pedido: BaseHTTPRequestHandler, status: int, corpo: bytes, **cabec
 def simulado(pedido: BaseHTTPRequestHandler, corpo: bytes) -> None:
     """Translate HTTP to the event the stand-in's Lambda receives, and its answer back."""
     caminho, _, consulta = pedido.path.partition("?")
-    resposta = gateway_simulado.handler.__wrapped__(  # type: ignore[attr-defined]
+    resposta = gateway_simulado.handler.__wrapped__(
         {
             "rawPath": caminho,
             "headers": {nome.lower(): valor for nome, valor in pedido.headers.items()},

@@ -45,7 +45,7 @@ class StreamsFalso:
             raise self.exceptions.TrimmedDataAccessException
         return {"ShardIterator": str(numeros.index(pedido["SequenceNumber"]) * 2)}
 
-    def get_records(self, ShardIterator: str, Limit: int) -> dict[str, Any]:  # noqa: N803
+    def get_records(self, ShardIterator: str, Limit: int) -> dict[str, Any]:  # noqa: N803 - boto3 names them so
         posicao = int(ShardIterator)
         pagina = {"Records": [] if posicao % 2 else self._registros[posicao // 2 : posicao // 2 + 2]}
         # Odd positions are empty pages; an open shard never ends.
@@ -192,7 +192,7 @@ def test_o_que_o_stream_ainda_guarda_volta_mesmo_que_o_comeco_tenha_vencido(
 
 
 def test_shard_que_nao_existe_mais(com_stream: Callable[..., None]) -> None:
-    leitor = LeitorDoStream(StreamsFalso(registros_de(MUDANCAS)))  # type: ignore[arg-type]
+    leitor = LeitorDoStream(StreamsFalso(registros_de(MUDANCAS)))
     with pytest.raises(RetencaoEsgotadaError):
         list(leitor.ler(Faixa(ARN_STREAM, "outro-shard", "1", "2")))
 

@@ -93,9 +93,9 @@ def test_loja_vem_do_indice_de_pendentes_quando_o_item_nao_a_nomeia() -> None:
     feito = novo()
     for imagem in ("OldImage", "NewImage"):
         del feito["dynamodb"][imagem]["loja_id"]
-    assert ler_transicao(feito).loja == "DESCONHECIDA"  # type: ignore[union-attr]
+    assert ler_transicao(feito).loja == "DESCONHECIDA"
     feito["dynamodb"]["OldImage"]["GSI3PK"] = {"S": "LOJA#L042"}
-    assert ler_transicao(feito).loja == "L042"  # type: ignore[union-attr]
+    assert ler_transicao(feito).loja == "L042"
 
 
 def test_ordem_de_texto_e_a_ordem_dos_numeros() -> None:

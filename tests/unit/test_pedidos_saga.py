@@ -81,7 +81,7 @@ class SfnComApelido:
         self.describe_execution = real.describe_execution
         self._real, self._arn = real, arn_apelido
 
-    def start_execution(self, *, stateMachineArn: str, **pedido: Any) -> Any:  # noqa: N803
+    def start_execution(self, *, stateMachineArn: str, **pedido: Any) -> Any:  # noqa: N803 - boto3 names it so
         assert stateMachineArn == self._arn
         return self._real.start_execution(stateMachineArn=stateMachineArn.rpartition(":")[0], **pedido)
 
@@ -116,7 +116,7 @@ class SfnQueRecusa:
     def start_execution(self, **_: Any) -> None:
         raise self._erro
 
-    def describe_execution(self, executionArn: str) -> dict[str, str]:  # noqa: N803
+    def describe_execution(self, executionArn: str) -> dict[str, str]:  # noqa: N803 - boto3 names it so
         self.consultadas.append(executionArn)
         return {"input": self._guardada}
 
@@ -180,7 +180,7 @@ def test_the_start_broken_at_any_call_is_repaired_by_the_next_receive(
     sistema: Any, monkeypatch: pytest.MonkeyPatch, operacao: str, depois: bool, morre: bool
 ) -> None:
     """Each call fails before its effect or after it, alone or with the process; then the message comes again, twice."""
-    chamar = BaseClient._make_api_call  # type: ignore[attr-defined]
+    chamar = BaseClient._make_api_call
     falha = Morte() if morre else ClientError({"Error": {"Code": "ServiceUnavailable"}}, operacao)
 
     def quebrar(cliente: Any, chamada: str, parametros: Any) -> Any:
