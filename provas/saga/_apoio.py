@@ -271,9 +271,13 @@ class ProvaDaSaga(Prova):
         """Stop the execution if it still runs, then remove the order, its call for a person and its ledger."""
         chamou_alguem = self.status(pedido_id) == "REQUER_INTERVENCAO_HUMANA"
         if self.situacao_execucao(pedido_id) == "RUNNING":
-            self.alvo.cliente("stepfunctions").stop_execution(
-                executionArn=self.arn_execucao(pedido_id), cause="proof clean-up"
-            )
+            try:
+                self.alvo.cliente("stepfunctions").stop_execution(
+                    executionArn=self.arn_execucao(pedido_id), cause="proof clean-up"
+                )
+            except ClientError:
+                if self.situacao_execucao(pedido_id) == "RUNNING":  # else it ended in between
+                    raise
             fim = time.monotonic() + 15
             while self.situacao_execucao(pedido_id) == "RUNNING" and time.monotonic() < fim:
                 time.sleep(0.1)

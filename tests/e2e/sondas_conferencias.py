@@ -161,9 +161,9 @@ def _com_circuito(b, circuito, funcionou) -> Desfecho:
     por_pedido(b, pedido_id, "RESERVADO", sku, ha=MUITO_ANTES)
     esquecer(b, pedido_id)
     for _ in range(4):  # a run may start in the middle of the table, past the order
-        with circuito_em(b, "consultar", **circuito) as estado:
+        with circuito_em(b, "consultar", **circuito):
             _, resposta = invocar(b.alvo, "ConferirCobrancas", {})
-            contagem, visto = resposta.get("contagem", {}), estado()
+            contagem, visto = resposta.get("contagem", {}), b.circuito("consultar")
         if funcionou(contagem, visto):
             return Desfecho(True, f"{visto} {contagem}")
     return Desfecho(False, f"{visto} {contagem}")
