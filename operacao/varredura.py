@@ -2,9 +2,9 @@
 
 Searched: every log event of every log group, every message waiting in the queues that people read, the input, output
 and history of every execution of every state machine, every metric's name and dimensions, and every item of every table
-but the gateway stand-in's own (which plays the gateway, whose business the token is). A number counts when 13 to 19
-digits pass Luhn. Ids made of digits and letters are not numbers, so digits glued to a letter are left out, and so are
-the times and the sequence numbers that the services themselves make.
+but the gateway stand-in's own (which plays the gateway, whose business the token is). A number counts when the API's
+door would refuse it (``comum.cartao``) and it begins as cards do, unless it is part of a longer thing of known shape: an
+id, a digest, a time, or a sequence number where its name says so.
 
 The queues that functions consume are not received from, because each receive brings a message closer to its DLQ; the
 report names them.
@@ -32,14 +32,34 @@ from provas.erros import ErroDasProvas
 if str(RAIZ / "lambdas") not in sys.path:
     sys.path.append(str(RAIZ / "lambdas"))
 
-from comum.cartao import luhn
+from comum.cartao import numeros
 
 # The shape every card token has at the API's door (comum.contrato), as a word of its own.
 _TOKEN = re.compile(r"(?<![\w-])tok-[a-z0-9][a-z0-9-]{0,59}(?![\w-])")
-# 13 to 19 digits, alone or in groups of 2 to 6 split by one space, dot or dash, not part of a longer word.
-_NUMERO = re.compile(r"(?<![\w.\-+])(?:\d{13,19}|\d{2,6}(?:[ .\-]\d{2,6}){2,5})(?![\w\-])")
-_EPOCA_MS = re.compile(r"1[6-9]\d{11}")
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]|$)")
+# JSON's and Python's way to write a line break, a tab or any other character, escaped again or not.
+_ESCAPE = re.compile(r"\\+(?:[nrtfvb]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
+# Long numbers that are none of a card, by all of their shape or by their name: never by their length alone.
+_CONHECIDO = re.compile(
+    "|".join(
+        (
+            # UUID, ULID, and ids and digests in hexadecimal, with a letter at least
+            r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])",
+            r"(?<![0-9A-Za-z])(?=\d*[A-Z])[0-7][0-9A-HJKMNP-TV-Z]{25}(?![0-9A-Za-z])",
+            r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{16}(?:[0-9a-f]{8})*(?![0-9A-Za-z])",
+            # date, milliseconds since 1970 (2020 to 2033), and a number with seven decimal places or more
+            r"(?<!\d)20\d\d-[01]\d-[0-3]\d(?!\d)",
+            r"(?<!\d)1[6-9]\d{11}(?!\d)",
+            r"(?<![\w.])\d{1,10}\.\d{7,}(?![\d.])",
+            # a stream's sequence numbers (21 to 40 digits) where their names say so, and its shards
+            r"(?:[Ss]equence_?[Nn]umber|itemIdentifier|sequencia|primeira|ultima|falhas)"
+            r"\W+(?:[SN]\W+)?\d{21,40}(?:\W{1,9}\d{21,40})*(?!\d)",
+            r"#\d{21,40}(?!\d)",
+            r"shardId-\d{20}-[0-9a-f]{8}",
+        )
+    )
+)
+# Issuers begin at 2 (ISO/IEC 7812): a number that begins otherwise pays nothing.
+_EMISSORES = "23456"
 
 
 @dataclass(frozen=True)
@@ -62,21 +82,15 @@ class Achado:
     mascarado: str
 
 
-def _parece_cartao(texto: str) -> bool:
-    digitos = re.sub(r"\D", "", texto)
-    if not 13 <= len(digitos) <= 19 or _EPOCA_MS.fullmatch(texto) or _ISO.match(texto):
-        return False
-    # Issuers begin at 2 (ISO/IEC 7812): a number that begins otherwise pays nothing.
-    return digitos[0] in "23456" and luhn(digitos)
-
-
 def examinar(trecho: Trecho) -> Iterator[Achado]:
     """Findings in one text."""
-    for achado in _NUMERO.finditer(trecho.texto):
-        if _parece_cartao(achado[0]):
-            yield Achado(trecho.fonte, trecho.nome, "número de cartão", f"{achado[0][:2]}…{achado[0][-2:]}")
+    texto = _ESCAPE.sub(" ", trecho.texto)
+    for achados in numeros(_CONHECIDO.sub("·", texto)):
+        numero = next((n for n in achados if n[0] in _EMISSORES), None)
+        if numero is not None:
+            yield Achado(trecho.fonte, trecho.nome, "número de cartão", f"{numero[:2]}…{numero[-2:]}")
     if not trecho.token_permitido:
-        for achado in _TOKEN.finditer(trecho.texto):
+        for achado in _TOKEN.finditer(texto):
             yield Achado(trecho.fonte, trecho.nome, "token de cartão", f"{achado[0][:7]}…")
 
 

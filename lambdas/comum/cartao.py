@@ -1,7 +1,7 @@
 """Recognises what looks like a card number, so that it is refused at the door and never stored or logged."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 MENOR_CARTAO, MAIOR_CARTAO = 13, 19
@@ -21,25 +21,18 @@ def luhn(digitos: str) -> bool:
     return soma % 10 == 0
 
 
-def texto_parece_cartao(texto: str) -> bool:
-    """Whether the text holds 13 to 19 digits, alone or split by spaces, dots or dashes, that pass Luhn.
+def numeros(texto: str) -> Iterator[Iterator[str]]:
+    """For each run of digits split by spaces, dots or dashes, the numbers of 13 to 19 digits in it that pass Luhn.
 
     Neighbouring groups of digits are joined in every way (``4111-1111-1111-1111``, ``12 4111 1111 1111 1111``); a
-    longer run of digits is searched for a 15 or 16 digit card inside it.
+    longer group is searched for a 15 or 16 digit card inside it.
     """
-    for sequencia in _SEQUENCIA.findall(texto):
-        grupos = _GRUPO.findall(sequencia)
-        for inicio in range(len(grupos)):
-            junto = ""
-            for grupo in grupos[inicio:]:
-                junto += grupo
-                if len(junto) > MAIOR_CARTAO:
-                    break
-                if len(junto) >= MENOR_CARTAO and _cartao(junto):
-                    return True
-        if any(_cartao(janela) for grupo in grupos if len(grupo) > MAIOR_CARTAO for janela in _janelas(grupo)):
-            return True
-    return False
+    return (_na_sequencia(_GRUPO.findall(sequencia)) for sequencia in _SEQUENCIA.findall(texto))
+
+
+def texto_parece_cartao(texto: str) -> bool:
+    """Whether there is any of :func:`numeros` in the text."""
+    return any(True for achados in numeros(texto) for _ in achados)
 
 
 def parece_cartao(valor: Any) -> bool:
@@ -53,6 +46,20 @@ def parece_cartao(valor: Any) -> bool:
     if isinstance(valor, int | float):
         return texto_parece_cartao(format(valor, "f") if isinstance(valor, float) else str(valor))
     return isinstance(valor, Iterable) and any(parece_cartao(item) for item in valor)
+
+
+def _na_sequencia(grupos: Sequence[str]) -> Iterator[str]:
+    for inicio in range(len(grupos)):
+        junto = ""
+        for grupo in grupos[inicio:]:
+            junto += grupo
+            if len(junto) > MAIOR_CARTAO:
+                break
+            if len(junto) >= MENOR_CARTAO and _cartao(junto):
+                yield junto
+    for grupo in grupos:
+        if len(grupo) > MAIOR_CARTAO:
+            yield from filter(_cartao, _janelas(grupo))
 
 
 def _cartao(digitos: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from comum.cartao import texto_parece_cartao
 from operacao import filas, varredura
 from operacao.varredura import Trecho, examinar
 from provas.alvo import Alvo
@@ -21,7 +22,32 @@ GRUPO_DA_SAGA = f"/aws/vendedlogs/states/{SAGA}"
 
 @pytest.mark.parametrize(
     "texto",
-    [LUHN, f'{{"n": {LUHN}}}', "4111 1111 1111 1111", "5555-5555-5555-4444", "cartão 378282246310005.", f"n={LUHN},"],
+    [
+        *(
+            LUHN,
+            f'{{"n": {LUHN}}}',
+            "4111 1111 1111 1111",
+            "5555-5555-5555-4444",
+            "cartão 378282246310005.",
+            f"n={LUHN},",
+        ),
+        # joined with what is beside it
+        *("140 4111 1111 1111 1111", "4111 1111 1111 1111 123", "4111 1111 1111 1111 12/29", "4111  1111  1111  1111"),
+        *(f"-{LUHN}", f"req-{LUHN}", f"cartao{LUHN}", f"cartao_{LUHN}", f"2026-11-30 {LUHN} 1764478205123"),
+        # inside a longer number
+        *(
+            f"0000{LUHN}",
+            f"140{LUHN}12",
+            f"9{LUHN}000000",
+            f'{{"pedido": "00000{LUHN}"}}',
+            f"{LUHN}.5",
+            "0" * 10 + LUHN,
+            f"0.5 {LUHN}",
+        ),
+        # after an escape
+        *(json.dumps(f"cartao:\n{LUHN}"), json.dumps(json.dumps(f"cartao:\t{LUHN}")), str({"x": f"a\r\n{LUHN}\tb"})),
+        json.dumps("4111\u00a01111\u00a01111\u00a01111"),
+    ],
 )
 def test_card_number_is_found(texto: str) -> None:
     achados = list(examinar(Trecho("log", "g", texto)))
@@ -33,16 +59,50 @@ def test_card_number_is_found(texto: str) -> None:
     "texto",
     [
         "4111111111111112",  # Luhn fails
-        "1764478205123",  # milliseconds since the epoch
+        "185283444852791",  # Luhn passes, and no card begins so
+        "tentativa 7: 1764478205123",  # milliseconds since the epoch
+        "52 1764478269005",
         "2026-11-30T04:50:05.123Z",
+        "532 2026-11-30 04:50:05",
         "3f1c4111-1111-4111-8111-111111111111",  # a UUID
-        "req-4111111111111111",
+        "42914177-7631-4706-8690-12ab34cd56ef",
+        "01J4111111111111111FGHJKMN",  # a ULID
+        "1-65983246-8203417684a2b3c4d5e6f7a8",  # a trace
+        "a4111111111111111b3c4d5e6f708192",  # MD5
+        "0.4111111111111111",
+        "4111.111111111111",
         "arn:aws:states:sa-east-1:000000000000:execution:cesta-saga-pedido:P1",
         "0" * 16,
+        f'"SequenceNumber": "9999{LUHN}0000"',
+        json.dumps({"startSequenceNumber": f"9999{LUHN}0000", "endSequenceNumber": f"9999{LUHN}0009"}),
+        json.dumps(json.dumps({"endSequenceNumber": f"9999{LUHN}0009"})),
+        f"{{'sequencia': {{'S': '{LUHN:0>40}'}}, 'SK': {{'S': 'TRANSICAO#{LUHN:0>40}'}}}}",
+        f'"falhas": ["9999{LUHN}0000", "9999{LUHN}0009"]',
+        f"shardId-0000{LUHN}-4a4b4c4d",
     ],
 )
 def test_what_is_no_card_is_left_alone(texto: str) -> None:
     assert list(examinar(Trecho("log", "g", texto))) == []
+
+
+@pytest.mark.parametrize("texto", [f'"SequenceNumber": "{LUHN}"', f"#{LUHN}", f'"falhas": ["{"9" * 21}", "{LUHN}"]'])
+def test_the_name_of_a_sequence_number_hides_no_card(texto: str) -> None:
+    """It has 21 digits at least: a card's number is not one."""
+    assert [a.tipo for a in examinar(Trecho("log", "g", texto))] == ["número de cartão"]
+
+
+@pytest.mark.parametrize(
+    "valor", ["4111111111111111", "12 4111 1111 1111 1111", "4111-1111-1111-1111", "a4111.1111.1111.1111"]
+)
+def test_what_the_door_refuses_is_found(valor: str) -> None:
+    assert texto_parece_cartao(valor)
+    assert list(examinar(Trecho("log", "g", valor)))
+
+
+@pytest.mark.parametrize("valor", [f"pagou com:\n{TOKEN}", f"\t{TOKEN}\r\n"])
+def test_token_is_found_after_an_escape(valor: str) -> None:
+    for texto in (json.dumps({"x": valor}), json.dumps(json.dumps(valor)), str({"x": valor})):
+        assert [a.tipo for a in examinar(Trecho("log", "g", texto))] == ["token de cartão"]
 
 
 def test_token_is_a_finding_only_outside_execution_data() -> None:
