@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from conformidade import sondas_mapeamentos, sondas_servicos, sondas_sfn
 from conformidade.alvo import ALVOS, Alvo, descartavel
 from conformidade.linhas import POR_SONDA
@@ -18,6 +20,11 @@ from engine.settings import build_root, shown
 # Importing them registers the probes.
 MODULOS = (sondas_sfn, sondas_mapeamentos, sondas_servicos)
 AO_MESMO_TEMPO = 6
+COMO_LIGAR = {
+    "local": "Rode: make local-up",
+    "localstack": "Rode: make localstack-up",
+    "aws": "Confira a rede, as credenciais e as permissões, e repita.",
+}
 
 
 def sondar(alvo: Alvo, nomes: Sequence[str]) -> dict[str, str]:
@@ -44,7 +51,9 @@ def sondar(alvo: Alvo, nomes: Sequence[str]) -> dict[str, str]:
 
 
 def main(argumentos: Sequence[str] | None = None) -> int:
-    """0 when everything is as recorded (or was recorded now), 1 when something differs or a probe failed."""
+    """0 when everything is as recorded (or was recorded now), 1 when something differs or a probe failed, 2 when the
+    target could not be probed at all.
+    """
     leitor = argparse.ArgumentParser(prog="python -m conformidade", description="Sonda o comportamento de um alvo.")
     leitor.add_argument("--alvo", choices=ALVOS, default="local")
     leitor.add_argument("--aceitar", action="store_true", help="registra o que foi visto e refaz docs/fidelity.md")
@@ -56,10 +65,14 @@ def main(argumentos: Sequence[str] | None = None) -> int:
         return 2
 
     comeco = time.monotonic()
-    with descartavel(opcoes.alvo) as alvo:
-        versao = alvo.versao()
-        print(f"Sondando {opcoes.alvo} ({versao}): {len(nomes)} sondas", flush=True)
-        respostas = sondar(alvo, nomes)
+    try:
+        with descartavel(opcoes.alvo) as alvo:
+            versao = alvo.versao()
+            print(f"Sondando {opcoes.alvo} ({versao}): {len(nomes)} sondas", flush=True)
+            respostas = sondar(alvo, nomes)
+    except (ClientError, BotoCoreError) as erro:
+        print(f"erro: {opcoes.alvo} não pôde ser sondado ({erro}). {COMO_LIGAR[opcoes.alvo]}", file=sys.stderr)
+        return 2
     print(f"Tudo apagado; {time.monotonic() - comeco:.0f} s ao todo.")
 
     registrado = vistos().get(opcoes.alvo)

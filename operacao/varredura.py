@@ -3,8 +3,8 @@
 Searched: every log event of every log group, every message waiting in the queues that people read, the input, output
 and history of every execution of every state machine, every metric's name and dimensions, and every item of every table
 but the gateway stand-in's own (which plays the gateway, whose business the token is). A number counts when the API's
-door would refuse it (``comum.cartao``) and it begins as cards do, unless it is part of a longer thing of known shape: an
-id, a digest, a time, or a sequence number where its name says so.
+door would refuse it (``comum.cartao``) and it begins as cards do, unless it is part of a longer thing of known shape:
+an id, a digest, a time, or a sequence number where its name says so.
 
 The queues that functions consume are not received from, because each receive brings a message closer to its DLQ; the
 report names them.
@@ -24,8 +24,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from operacao import filas
-from operacao.alvos import INICIOS, nosso
+from operacao.alvos import INICIOS, alvo_em_operacao, nosso
 from provas.alvo import RAIZ, Alvo
 from provas.erros import ErroDasProvas
 
@@ -197,11 +199,18 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     analisador.add_argument("--alvo", default=os.environ.get("ALVO") or "local")
     lidos = analisador.parse_args(argumentos)
     try:
-        alvo = Alvo.carregar(lidos.alvo, producao=True)
+        alvo = alvo_em_operacao(lidos.alvo)
         contagem, achados = varrer(alvo)
         puladas = [filas.nome(url) for url, consumida in _filas(alvo) if consumida]
     except ErroDasProvas as erro:
         print(f"erro: {erro}", file=sys.stderr)
+        return 2
+    except (ClientError, BotoCoreError) as erro:
+        print(
+            f"erro: {alvo.nome} não deixou ler tudo ({erro}), e o que não foi lido não foi conferido. Confira a rede, "
+            "as credenciais e as permissões de leitura, e repita.",
+            file=sys.stderr,
+        )
         return 2
     print("varridos: " + ", ".join(f"{n} {fonte}" for fonte, n in contagem.items()))
     if puladas:

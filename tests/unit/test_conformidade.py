@@ -7,8 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
 
 from conformidade import sondas_mapeamentos, sondas_servicos, sondas_sfn
+from conformidade.__main__ import main as principal
+from conformidade.alvo import Alvo
 from conformidade.linhas import LINHAS, Linha
 from conformidade.registro import SONDAS, sonda
 from conformidade.tabela import NO_MOTOR, PAGINA, Visto, pagina, vistos
@@ -75,3 +78,25 @@ def test_two_probes_of_one_name_are_refused() -> None:
 )
 def test_a_reference_to_nothing_is_noticed(node: str) -> None:
     assert not exists(node)
+
+
+def test_a_target_that_is_not_there_could_not_be_probed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CESTA_PORTA_MOTOR", "1")  # nobody listens there
+    assert principal([]) == 2
+    dito = capsys.readouterr().err
+    assert "local não pôde ser sondado" in dito
+    assert "make local-up" in dito
+
+
+def test_a_refused_probe_could_not_be_probed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def recusar(*_: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "não pode"}}, "CreateRole")
+
+    monkeypatch.setattr("conformidade.__main__.sondar", recusar)
+    monkeypatch.setattr(Alvo, "versao", lambda _: "AWS")
+    assert principal(["--alvo", "aws"]) == 2
+    assert "AccessDenied" in capsys.readouterr().err

@@ -2,9 +2,12 @@
 
 import json
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
 
 from comum.cartao import texto_parece_cartao
 from operacao import filas, varredura
@@ -309,3 +312,36 @@ def test_nothing_to_read_is_not_a_clean_scan(
         por_execucao(SAGA, "limpo")
     assert varredura.principal([]) == 2
     assert f"sem {'execuções' if log else 'logs'}:" in capsys.readouterr().err
+
+
+def test_a_target_that_is_not_there_is_not_a_finding(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "local").mkdir()
+    (tmp_path / "local/saidas.json").write_text(json.dumps({"arn": "arn:aws:sqs:sa-east-1:000000000000:x"}))
+    monkeypatch.setenv("CESTA_DIR_BUILD", str(tmp_path))
+    monkeypatch.setenv("CESTA_PORTA_MOTOR", "1")  # nobody listens there
+    assert varredura.principal([]) == 2
+    assert "O alvo local não responde" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "erro",
+    [
+        ClientError({"Error": {"Code": "AccessDenied", "Message": "não pode"}}, "ListTables"),
+        EndpointConnectionError(endpoint_url="http://x"),
+    ],
+    ids=["refused", "gone"],
+)
+def test_what_could_not_be_read_is_not_a_finding(
+    alvo: Alvo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], erro: Exception
+) -> None:
+    def recusar(_: Alvo) -> Iterator[Trecho]:
+        yield Trecho("tabela", "t", LUHN)
+        raise erro
+
+    monkeypatch.setitem(varredura.FONTES, "tabelas", recusar)
+    assert varredura.principal([]) == 2
+    dito = capsys.readouterr().err
+    assert str(erro) in dito
+    assert "permissões de leitura, e repita" in dito
