@@ -27,7 +27,7 @@ from engine import deploy
 from engine.settings import ROOT, TARGETS, EngineError, EngineSettings, build_root, shown
 from engine.terraform import Terraform
 from operacao import filas
-from operacao.alvos import INICIOS, nosso
+from operacao.alvos import INICIOS, baldes_de_falhas, nosso
 from provas.erros import ErroDasProvas
 
 PROJETOS = ("cesta", "ffv-lab", "ffv-lab-fila")
@@ -39,7 +39,6 @@ DLQS = (
     "ffv-lab-consumidor-pedidos-dlq",
     "ffv-lab-fila-pedidos-dlq",
 )
-BALDE_FALHAS = "ffv-lab-falhas-consumidor-"
 GRUPO_USUARIOS = "cadencia-painel"
 MAQUINAS = ("cesta-saga-pedido", "cesta-compensacao-manual")
 APIS = ("cesta-pedidos", "cesta-gateway-simulado", "cadencia-painel", "ffv-lab-fila-api")
@@ -123,7 +122,7 @@ def exportar(conta: Conta, pasta: Path, dormir: Callable[[float], None] = time.s
                 raise
             continue
         quantas[fila] = _exportar_fila(conta["sqs"], url, pasta / f"{fila}.jsonl", dormir)
-    for balde in _baldes(conta):
+    for balde in baldes_de_falhas(conta["s3"], conta.regiao):
         objetos = list(conta.paginas("s3", "list_objects_v2", "Contents", Bucket=balde))
         for n, objeto in enumerate(objetos):
             arquivo = pasta / balde / f"{n:05}-{objeto['Key'].rsplit('/', 1)[-1]}"
@@ -155,17 +154,12 @@ def _exportar_fila(sqs: Any, url: str, arquivo: Path, dormir: Callable[[float], 
     )
 
 
-def _baldes(conta: Conta) -> list[str]:
-    baldes = [b["Name"] for b in conta["s3"].list_buckets()["Buckets"]]
-    return [b for b in baldes if b.startswith(BALDE_FALHAS) and b.endswith(f"-{conta.regiao}")]
-
-
 # --- what would stop Terraform ----------------------------------------------------------------------------------------
 
 
 def desproteger(conta: Conta) -> None:
     """Empty the bucket of discarded records and lift the user pool's protection: in producao both stop a destroy."""
-    for balde in _baldes(conta):
+    for balde in baldes_de_falhas(conta["s3"], conta.regiao):
         for objeto in conta.paginas("s3", "list_objects_v2", "Contents", Bucket=balde):
             conta["s3"].delete_object(Bucket=balde, Key=objeto["Key"])
     for grupo in conta.paginas("cognito-idp", "list_user_pools", "UserPools", MaxResults=60):

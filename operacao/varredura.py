@@ -1,10 +1,10 @@
 """``make varredura``: looks for card numbers, and for card tokens outside execution data, in everything a target keeps.
 
 Searched: every log event of every log group, every message waiting in the queues that people read, the input, output
-and history of every execution of every state machine, every metric's name and dimensions, and every item of every table
-but the gateway stand-in's own (which plays the gateway, whose business the token is). A number counts when the API's
-door would refuse it (``comum.cartao``) and it begins as cards do, unless it is part of a longer thing of known shape:
-an id, a digest, a time, or a sequence number where its name says so.
+and history of every execution of every state machine, every metric's name and dimensions, every object in the bucket of
+discarded records, and every item of every table but the gateway stand-in's own (which plays the gateway, whose business
+the token is). A number counts when the API's door would refuse it (``comum.cartao``) and it begins as cards do, unless
+it is part of a longer thing of known shape: an id, a digest, a time, or a sequence number where its name says so.
 
 The queues that functions consume are not received from, because each receive brings a message closer to its DLQ; the
 report names them.
@@ -27,7 +27,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from operacao import filas
-from operacao.alvos import INICIOS, alvo_em_operacao, nosso
+from operacao.alvos import INICIOS, alvo_em_operacao, baldes_de_falhas, nosso
 from provas.alvo import RAIZ, Alvo
 from provas.erros import ErroDasProvas
 
@@ -176,7 +176,22 @@ def _itens(alvo: Alvo) -> Iterator[Trecho]:
             yield Trecho("tabela", tabela, str(item))
 
 
-FONTES = {"logs": _logs, "mensagens": _mensagens, "execuções": _execucoes, "métricas": _metricas, "tabelas": _itens}
+def _objetos(alvo: Alvo) -> Iterator[Trecho]:
+    s3 = alvo.cliente("s3")
+    for balde in baldes_de_falhas(s3, alvo.regiao):
+        for objeto in _paginas(s3, "list_objects_v2", "Contents", Bucket=balde):
+            corpo = s3.get_object(Bucket=balde, Key=objeto["Key"])["Body"].read()
+            yield Trecho("objeto", f"{balde}/{objeto['Key']}", corpo.decode(errors="replace"))
+
+
+FONTES = {
+    "logs": _logs,
+    "mensagens": _mensagens,
+    "execuções": _execucoes,
+    "métricas": _metricas,
+    "tabelas": _itens,
+    "objetos": _objetos,
+}
 
 
 def varrer(alvo: Alvo) -> tuple[dict[str, int], list[Achado]]:

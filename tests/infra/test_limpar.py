@@ -65,7 +65,7 @@ def test_every_parameter_is_under_the_path_asked_for(estado: Estado) -> None:
 def test_what_stops_a_destroy_in_production_has_the_names_looked_for() -> None:
     painel = "".join(arquivo.read_text() for arquivo in CONFIGURACAO.glob("modules/painel/*.tf"))
 
-    assert f'bucket        = "{limpar.BALDE_FALHAS}' in painel
+    assert f'bucket        = "{alvos.BALDE_FALHAS}' in painel
     assert re.search(rf'resource "aws_cognito_user_pool" "painel" {{[^}}]*name\s*= "{limpar.GRUPO_USUARIOS}"', painel)
     protecoes = [
         f"{arquivo.name}: {linha.strip()}"

@@ -14,6 +14,7 @@ from moto import mock_aws
 from engine.settings import EngineError, EngineSettings
 from engine.terraform import Terraform
 from operacao import filas, limpar
+from operacao.alvos import BALDE_FALHAS
 from operacao.limpar import Conta, LimparError, Ritmo
 
 REGIAO = "sa-east-1"
@@ -34,7 +35,7 @@ def _sem_espera(_: float) -> None:
 
 
 def _balde(conta: Conta, regiao: str = REGIAO) -> str:
-    nome = f"{limpar.BALDE_FALHAS}123456789012-{regiao}"
+    nome = f"{BALDE_FALHAS}123456789012-{regiao}"
     local: Any = {"LocationConstraint": regiao}
     Conta(regiao, None)["s3"].create_bucket(Bucket=nome, CreateBucketConfiguration=local)
     conta["s3"].put_object(Bucket=nome, Key="aws/lambda/a/2026/lote", Body=b"registros")

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 from comum.cartao import texto_parece_cartao
 from operacao import filas, varredura
+from operacao.alvos import BALDE_FALHAS
 from operacao.varredura import Trecho, examinar
 from provas.alvo import Alvo
 from tests.unit.apoio_unit import cliente
@@ -134,7 +135,7 @@ def alvo(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> Alvo:
         definition='{"StartAt":"Fim","States":{"Fim":{"Type":"Succeed"}}}',
         roleArn="arn:aws:iam::123456789012:role/cesta-compensacao-manual-role",
     )
-    servicos = ("sqs", "dynamodb", "logs", "stepfunctions", "cloudwatch")
+    servicos = ("s3", "sqs", "dynamodb", "logs", "stepfunctions", "cloudwatch")
     saidas = {
         "arn_maquina_saga": sistema.arn_maquina,
         "grupo_log_maquina": GRUPO_DA_SAGA,
@@ -183,6 +184,13 @@ def por_item(tabela: str, texto: str) -> None:
     cliente("dynamodb").put_item(TableName=tabela, Item=item)
 
 
+def por_objeto(nome: str, texto: str) -> None:
+    balde, _, chave = nome.partition("/")
+    s3 = cliente("s3")
+    s3.create_bucket(Bucket=balde, CreateBucketConfiguration={"LocationConstraint": "sa-east-1"})
+    s3.put_object(Bucket=balde, Key=chave, Body=texto.encode())
+
+
 def url(fila: str) -> str:
     return str(cliente("sqs").get_queue_url(QueueName=fila)["QueueUrl"])
 
@@ -202,6 +210,7 @@ PLANTIOS = [
     ("tabela", "ffv-lab-fila-efeitos", por_item),
     ("tabela", "pedidos_cadencia", por_item),
     ("tabela", "painel_operacao", por_item),
+    ("objeto", f"{BALDE_FALHAS}123456789012-sa-east-1/aws/lambda/a b/1", por_objeto),
 ]
 
 
@@ -299,6 +308,8 @@ def test_other_systems_of_the_account_are_left_alone(alvo: Alvo) -> None:
     por_item("outro-sistema", LUHN)
     alvo.cliente("sqs").create_queue(QueueName="outro-sistema")
     por_mensagem("outro-sistema", LUHN)
+    por_objeto("outro-sistema/1", LUHN)
+    por_objeto(f"{BALDE_FALHAS}123456789012-us-east-1/1", LUHN)
     assert varredura.varrer(alvo)[1] == []
 
 
