@@ -81,7 +81,11 @@ class Dlq(ProvaDaFila):
         return [lida for lida in lidas if lida.get("messageId") == mensagem]
 
     def _retirar_das_filas(self, mensagem: str) -> None:
-        for saida in ("fila_pedidos_dlq_url", "fila_pedidos_url"):
-            url = str(self.alvo.saida(saida))
-            if sum(self.profundidade(url)):
-                self.retirar_mensagem(url, mensagem)
+        """Take the message out of whichever queue it is in; while a delivery of it lasts it is in neither's sight."""
+        urls = [str(self.alvo.saida(saida)) for saida in ("fila_pedidos_dlq_url", "fila_pedidos_url")]
+
+        def fora() -> bool:
+            cheias = [url for url in urls if sum(self.profundidade(url))]
+            return not cheias or any(self.retirar_mensagem(url, mensagem) for url in cheias)
+
+        self.esperar_ate(fora, 120 + self.alvo.prazos.mensagem, "a mensagem fora das filas")

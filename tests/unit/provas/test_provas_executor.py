@@ -12,6 +12,7 @@ from provas.__main__ import principal
 from provas.alvo import Alvo
 from provas.erros import EsperaEsgotadaError
 from provas.executor import RelatorDeTerminal, executar, executar_uma
+from provas.fila.p5_dlq import Dlq
 from provas.selecao import Selecao
 
 
@@ -209,3 +210,22 @@ def test_the_command_stopped_says_what_was_left_and_is_neither_passed_nor_failed
     assert "não foi possível limpar (quebrado)" in dito
     assert "Interrompido: o que está acima ficou por desfazer" in dito
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("onde_aparece", ["principal", "dlq"])
+def test_a_message_in_flight_when_a_proof_is_stopped_is_waited_for(onde_aparece, monkeypatch):
+    """Left alone it would reach the DLQ minutes later and ring an alarm that is about nothing."""
+    prova = Dlq(contexto(RelogioFalso(), fila_pedidos_url="principal", fila_pedidos_dlq_url="dlq"))
+    em_voo, pedidas = [True, True], []
+
+    def retirar(url, mensagem):
+        pedidas.append(url)
+        if em_voo:
+            em_voo.pop()
+            return None
+        return {"MessageId": mensagem}
+
+    monkeypatch.setattr(prova, "profundidade", lambda url: (0, int(url == onde_aparece)))
+    monkeypatch.setattr(prova, "retirar_mensagem", retirar)
+    prova._retirar_das_filas("m")
+    assert pedidas == [onde_aparece] * 3
