@@ -73,7 +73,7 @@ sam-invoke: ## Roda uma função no contêiner da AWS (precisa de Docker): FN=cr
 test: setup ## Todos os testes: unit, asl, models, infra e e2e no motor local (TESTES="-k nome")
 	@scripts/testar.sh $(TESTES)
 
-test-rapido: setup ## Só os testes que não usam o motor local
+test-rapido: setup ## Só os testes que não usam o motor local (uns 5 min num núcleo)
 	@$(PY) -m pytest -q -m "not e2e" $(TESTES)
 
 lint: setup ## Todas as verificações estáticas

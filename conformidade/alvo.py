@@ -135,7 +135,7 @@ class Alvo:
         return url, arn
 
     def receber(self, url: str, limite_s: float) -> dict[str, Any]:
-        """Body of the next message of a queue, as JSON."""
+        """Body of the next message of a queue, as JSON; one that is empty would be taken for none."""
         sqs = self.cliente("sqs")
 
         def ler() -> dict[str, Any] | None:

@@ -347,7 +347,7 @@ def agenda(alvo: Alvo) -> str:
             Name=nome,
             ScheduleExpression=f"at({em:%Y-%m-%dT%H:%M:%S})",
             FlexibleTimeWindow={"Mode": "OFF"},
-            Target={"Arn": arn, "RoleArn": papel, "Input": "{}"},
+            Target={"Arn": arn, "RoleArn": papel, "Input": '{"veio": true}'},
         )
     except (ClientError, BotoCoreError):
         return "absent"

@@ -7,6 +7,8 @@ import sys
 import time
 from collections.abc import Callable
 
+import boto3
+
 from engine import motor, state_backend
 from engine.build import BuildPlan, build
 from engine.localstack import processo as localstack
@@ -68,9 +70,14 @@ def deploy(target: str, settings: EngineSettings) -> None:
 
 def _arguments(terraform: Terraform) -> list[str]:
     """Variables of the target. Builds the artifact when it is missing: the configuration reads it even to destroy."""
-    _ = terraform.backend  # said, as what is wrong with the variables, before a build is paid for
+    _ = terraform.backend  # said, as what is wrong with the rest, before a build is paid for
     plan = BuildPlan.for_target(terraform.target)
     arguments = terraform.variables(runtime=plan.runtime, architecture=plan.architecture, artifact=plan.artifact)
+    if terraform.target == "aws" and boto3.Session().get_credentials() is None:
+        raise EngineError(
+            "não há credenciais da AWS: escolha o perfil (export AWS_PROFILE=...; aws sso login) e repita; "
+            "aws sts get-caller-identity diz de quem são."
+        )
     build(plan)
     return arguments
 

@@ -24,6 +24,7 @@ import yaml
 from botocore.exceptions import ClientError
 
 from engine.build import BuildPlan, build, run_sam
+from engine.deploy import require_reachable
 from engine.settings import ROOT, EngineError, EngineSettings, build_root, environment_python, shown, target_dir
 
 _PREFIX = "/2018-06-01/runtime"
@@ -166,9 +167,10 @@ def invoke(name: str, settings: EngineSettings, event_file: str | None = None) -
     Raises
     ------
     EngineError
-        If the function, its event or its deployment does not exist.
+        If the function, its event or its deployment does not exist, or the engine does not answer.
     """
     logical_id, properties = find_function(name)
+    require_reachable("local", settings)
     event = sample_event(logical_id, event_file)
     variables = _deployed_variables(properties["FunctionName"], settings)
     artifact = build(BuildPlan.for_target("local"))

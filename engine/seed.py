@@ -6,6 +6,7 @@ from typing import Any
 
 import boto3
 
+from engine.deploy import require_reachable
 from engine.settings import EngineError, EngineSettings
 
 PRODUCTS = {"CAFE-500G": 100, "ARROZ-5KG": 50, "FEIJAO-1KG": 80, "LEITE-1L": 200}
@@ -18,8 +19,9 @@ def seed(settings: EngineSettings, table_name: str = "cesta-estoque") -> None:
     Raises
     ------
     EngineError
-        If the table does not exist yet.
+        If the engine does not answer, or the table does not exist yet.
     """
+    require_reachable("local", settings)
     session = boto3.Session("test", "test", region_name=settings.region)
     dynamodb: Any = session.client("dynamodb", endpoint_url=settings.endpoint)
     for sku, balance in PRODUCTS.items():

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -207,7 +208,8 @@ class Terraform:
         KeyboardInterrupt
             If it was interrupted, once Terraform has ended.
         """
-        with self._process(arguments, piped=quiet) as process:
+        plain = () if quiet or sys.stdout.isatty() else ("-no-color",)
+        with self._process((arguments[0], *plain, *arguments[1:]), piped=quiet) as process:
             said, _ = process.communicate()
         if process.returncode != 0:
             if quiet:

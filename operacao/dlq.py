@@ -25,6 +25,7 @@ from comum.relogio import agora_iso
 from fila.efeitos import Efeito, LeitorDeEfeitos, Motivo, RepositorioDeEfeitos
 from fila.erros import MensagemInvalidaError
 from fila.modelos import MensagemDePedido, ler_mensagem
+from operacao.alvos import alvo_em_operacao
 from operacao.filas import enviada_ms, segurar
 from provas.alvo import Alvo
 from provas.erros import ErroDasProvas
@@ -270,7 +271,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     lidos = analisador().parse_args(argumentos)
     console = Console()
     try:
-        dlq = Dlq(Alvo.carregar(lidos.alvo, producao=True))
+        dlq = Dlq(alvo_em_operacao(lidos.alvo))
         if lidos.acao == "listar":
             _listar(dlq, console)
         elif lidos.acao == "mostrar":

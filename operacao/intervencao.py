@@ -194,7 +194,10 @@ def _reprocessar(intervencao: Intervencao, lidos: argparse.Namespace, console: C
             return 0
         resultados = intervencao.reprocessar(seguradas, pendencias, lambda r: _relatar(console, r))
     feitos = sum(r.desfecho is Desfecho.FEITO for r in resultados)
-    console.print(f"{feitos} de {len(resultados)} pedido(s) resolvidos; o resto continua na fila.")
+    console.print(
+        f"{feitos} de {len(resultados)} pedido(s) resolvidos"
+        + ("." if feitos == len(resultados) else "; o resto continua na fila.")
+    )
     return 0 if feitos == len(resultados) else 1
 
 

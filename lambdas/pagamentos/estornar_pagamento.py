@@ -67,5 +67,5 @@ def handler(evento: Any, contexto: Any) -> dict[str, Any]:
     )
     if resultado is ResultadoEstorno.ESTORNADA:
         contar("EstornosFeitos")
-    logger.info("payment refunded", extra={"resultado": resultado})
+    logger.info("refund answered", extra={"resultado": resultado})
     return {"resultado": resultado.value, "em": agora_iso()}

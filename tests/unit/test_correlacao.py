@@ -94,7 +94,7 @@ def test_an_order_in_which_everything_fails(sistema: Any, gateway_no_ar: None, s
         pedido_id,
         [
             *("order accepted", "saga started", "stock reserved", "request refused", falha, falha, falha),
-            *("stock released", "gateway answered", "payment refunded", "order left to a person"),
+            *("stock released", "gateway answered", "refund answered", "order left to a person"),
             "record of an order that is not confirmed skipped",
         ],
     )
