@@ -45,7 +45,7 @@ def test_a_command_that_is_gone_is_caught(frase: str) -> None:
         "A fila humana está vazia",
         "reservado no estoque agora:",
         "o que fazer: docs/runbook.md, seção ",
-        "pedido(s) resolvidos; o resto continua na fila.",
+        "pedido(s) resolvidos",
     ],
 )
 def test_what_it_says_is_printed_is_what_the_tools_print(dito: str) -> None:
@@ -63,7 +63,9 @@ def test_readme_links_it() -> None:
     assert "docs/primeira-hora.md" in (RAIZ / "README.md").read_text()
 
 
-@pytest.mark.parametrize(("alvo", "diz"), [("onde", "diga qual pedido"), ("gateway", "diga o modo")])
+@pytest.mark.parametrize(
+    ("alvo", "diz"), [("onde", "diga qual pedido"), ("gateway", "diga o modo"), ("fault", "diga a falha")]
+)
 def test_a_forgotten_argument_is_named(alvo: str, diz: str) -> None:
     feito = subprocess.run(["make", "-n", alvo], cwd=RAIZ, capture_output=True, text=True, check=False, timeout=30)
     assert feito.returncode != 0
