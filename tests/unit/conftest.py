@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,8 @@ from tests.unit.apoio_unit import CHAVE_GATEWAY, CREDENCIAIS_FALSAS, Contexto, c
 # Powertools reads these when it is imported.
 os.environ.setdefault("POWERTOOLS_SERVICE_NAME", "cesta")
 os.environ.setdefault("POWERTOOLS_METRICS_NAMESPACE", "Cesta")
+# What a script starts in the background is deaf to Ctrl-C, and some tests send it to themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

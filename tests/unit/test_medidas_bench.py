@@ -154,6 +154,7 @@ def test_a_run_that_is_stopped_leaves_neither_the_item_nor_a_stopped_queue(
     def parar(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), sinal)
         time.sleep(5)
+        pytest.fail("nobody heard the signal")
 
     monkeypatch.setattr(bench, "exigir_dynamodb_local", lambda: None)
     monkeypatch.setattr(bench.Alvo, "carregar", lambda _: alvo)
