@@ -295,7 +295,9 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     leitor = argparse.ArgumentParser(prog="make custo", description="O custo mensal, componente por componente.")
     leitor.add_argument("--pedidos-dia", type=_pedidos_dia, help="pedidos por dia (sem ele, escreve docs/custo.md)")
     leitor.add_argument("--falhas", type=_falhas, help=f"%% compensados ({FALHAS_PADRAO:g})")
-    leitor.add_argument("--franquia", action="store_true", help="desconta do total o nível gratuito")
+    leitor.add_argument(
+        "--franquia", nargs="?", const="1", default="0", choices=("0", "1"), help="desconta do total o nível gratuito"
+    )
     lidos = leitor.parse_args(argumentos)
     if lidos.pedidos_dia is None and lidos.falhas is not None:
         leitor.error(f"FALHAS pede PEDIDOS_DIA: docs/custo.md é sempre de {FALHAS_PADRAO:g} % compensados")
@@ -308,7 +310,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
             DOCUMENTO.write_text(documento(tabela, nosso, lab))
             print(f"{DOCUMENTO.relative_to(ROOT)} gravado")
         for volume in VOLUMES if lidos.pedidos_dia is None else [lidos.pedidos_dia]:
-            conta = conta_do_mes(tabela, nosso, lab, volume, falhas, franquia=lidos.franquia)
+            conta = conta_do_mes(tabela, nosso, lab, volume, falhas, franquia=lidos.franquia == "1")
             mostrar(conta, f"{volume} pedidos por dia, {falhas:g} % compensados")
     except CustoError as erro:
         print(f"erro: {erro}", file=sys.stderr)

@@ -24,7 +24,8 @@ def principal(argumentos: Sequence[str] | None = None, alvo: Alvo | None = None)
     lidos = p.parse_args(argumentos)
     try:
         onde = alvo or Alvo.carregar(lidos.alvo)
-        onde.conferir_no_ar()
+        if alvo is None:
+            onde.conferir_no_ar()
         Livro(onde).mudar_modo(MODOS[lidos.modo])
     except (ErroDasProvas, urllib3.exceptions.HTTPError) as erro:
         print(f"erro: {erro}", file=sys.stderr)

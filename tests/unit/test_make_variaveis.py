@@ -12,7 +12,7 @@ DIGITADO = """L001,a b'c"d $(touch x) `touch y`; touch z"""
 # Words of a command line on purpose: their quotes are the shell's.
 LINHAS = {"PROVAS", "TESTES", "FALHAS", "CARGA", "DLQ", "INTERVENCAO", "SONDAS"}
 # Only asked whether they are there.
-CHAVES = {"FRANQUIA", "ACEITAR"}
+CHAVES = {"ACEITAR"}
 PALAVRAS = [
     ("invoke", "FN"),
     ("invoke", "EVENTO"),
@@ -25,6 +25,7 @@ PALAVRAS = [
     ("gateway", "MODO"),
     ("fault", "CASE"),
     ("custo", "PEDIDOS_DIA"),
+    ("custo", "FRANQUIA"),
     ("bench", "RODADAS"),
     ("bench", "PEDIDOS"),
     ("medir-estoque", "PEDIDOS"),

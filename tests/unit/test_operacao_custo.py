@@ -104,6 +104,7 @@ def test_gb_seconds_come_from_duration_and_memory() -> None:
         (["--pedidos-dia", "10", "--falhas", "poucas"], "FALHAS"),
         (["--pedidos-dia", "10", "--falhas", "\N{ARABIC-INDIC DIGIT THREE}"], "FALHAS"),
         (["--pedidos-dia", "10", "--falhas", "1_0"], "FALHAS"),
+        (["--pedidos-dia", "10", "--franquia", "talvez"], "--franquia"),
         (["--falhas", "5"], "FALHAS pede PEDIDOS_DIA"),
     ],
 )
