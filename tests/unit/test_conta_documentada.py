@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import state_backend, terraform
+from engine import deploy, state_backend, terraform
 from engine.settings import EngineError, EngineSettings
 from engine.terraform import Terraform
 from provas.registro import SISTEMAS, provas_de
@@ -143,3 +143,23 @@ def test_demo_runs_the_proofs_that_readme_says() -> None:
 
     assert {sistema for sistema in SISTEMAS if nomes[sistema] in dito} == set(rodam.split())
     assert "every proof" not in dito
+
+
+def test_without_credentials_it_says_so_before_it_builds(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digitar(clone, BLOCO)
+    for nome in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(nome, raising=False)
+    for nome in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(nome, str(clone / "nenhum"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    feitos: list[object] = []
+    monkeypatch.setattr(deploy, "build", feitos.append)
+
+    with pytest.raises(EngineError, match="não há credenciais da AWS"):
+        deploy._arguments(Terraform("aws", EngineSettings.from_env()))
+    assert feitos == []
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "uma")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "outra")
+    deploy._arguments(Terraform("aws", EngineSettings.from_env()))
+    assert len(feitos) == 1
