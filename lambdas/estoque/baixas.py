@@ -118,39 +118,30 @@ class RepositorioBaixas:
 
     def anotar_intervencao(self, pedido_id: str) -> bool:
         """Note that the saga left the order to a person; False when it was noted already."""
-        momento = self._relogio()
         try:
-            self._dynamodb.put_item(
-                TableName=self._tabela_baixas,
-                Item={
-                    "pedidoId": {"S": f"pessoa#{pedido_id}"},
-                    "em": {"S": para_iso(momento)},
-                    "expiraEm": {"N": str(int(momento.timestamp()) + VALIDADE_S)},
-                },
-                ConditionExpression="attribute_not_exists(pedidoId)",
-            )
+            self._dynamodb.put_item(**self._marca(f"pessoa#{pedido_id}"))
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return False
         return True
 
-    def _transacao(self, sku: str, pedido_id: str, quantidade: int) -> "list[TransactWriteItemTypeDef]":
+    def _marca(self, chave: str, **mais: Any) -> Any:
+        """What puts a mark, once: a duplicate finds it and takes nothing."""
         momento = self._relogio()
+        return {
+            "TableName": self._tabela_baixas,
+            "Item": {
+                "pedidoId": {"S": chave},
+                **mais,
+                "em": {"S": para_iso(momento)},
+                "expiraEm": {"N": str(int(momento.timestamp()) + VALIDADE_S)},
+            },
+            "ConditionExpression": "attribute_not_exists(pedidoId)",
+        }
+
+    def _transacao(self, sku: str, pedido_id: str, quantidade: int) -> "list[TransactWriteItemTypeDef]":
         unidades: Any = {"N": str(quantidade)}
         return [
-            {
-                "Put": {
-                    "TableName": self._tabela_baixas,
-                    "Item": {
-                        "pedidoId": {"S": pedido_id},
-                        "sku": {"S": sku},
-                        "quantidade": unidades,
-                        "em": {"S": para_iso(momento)},
-                        "expiraEm": {"N": str(int(momento.timestamp()) + VALIDADE_S)},
-                    },
-                    # A duplicate finds the mark and takes nothing.
-                    "ConditionExpression": "attribute_not_exists(pedidoId)",
-                }
-            },
+            {"Put": self._marca(pedido_id, sku={"S": sku}, quantidade=unidades)},
             {
                 "Update": {
                     "TableName": self._tabela_estoque,
