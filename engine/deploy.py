@@ -7,8 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 
-import boto3
-
 from engine import motor, state_backend
 from engine.build import BuildPlan, build
 from engine.localstack import processo as localstack
@@ -73,13 +71,20 @@ def _arguments(terraform: Terraform) -> list[str]:
     _ = terraform.backend  # said, as what is wrong with the rest, before a build is paid for
     plan = BuildPlan.for_target(terraform.target)
     arguments = terraform.variables(runtime=plan.runtime, architecture=plan.architecture, artifact=plan.artifact)
-    if terraform.target == "aws" and boto3.Session().get_credentials() is None:
+    if terraform.target == "aws":
+        _require_credentials()
+    build(plan)
+    return arguments
+
+
+def _require_credentials() -> None:
+    import boto3  # most of the time that a command takes to start, and only an account needs it
+
+    if boto3.Session().get_credentials() is None:
         raise EngineError(
             "não há credenciais da AWS: escolha o perfil (export AWS_PROFILE=...; aws sso login) e repita; "
             "aws sts get-caller-identity diz de quem são."
         )
-    build(plan)
-    return arguments
 
 
 def plan(target: str, settings: EngineSettings) -> None:
