@@ -9,7 +9,6 @@ from provas.alvo import Alvo
 INICIOS = ("cesta-", "cadencia-", "ffv-lab-")
 """How every name that this system gives begins; an account has other systems' resources."""
 
-
 BALDE_FALHAS = "ffv-lab-falhas-consumidor-"
 """The bucket of discarded records (``painel.destino_falhas = "s3"``): account and region end its name."""
 
@@ -25,8 +24,8 @@ def baldes_de_falhas(s3: Any, regiao: str) -> list[str]:
     return [b for b in baldes if b.startswith(BALDE_FALHAS) and b.endswith(f"-{regiao}")]
 
 
-def alvo_em_operacao(nome: str) -> Alvo:
-    """A deployed target that answers, production included; AlvoNaoImplantadoError otherwise."""
-    alvo = Alvo.carregar(nome, producao=True)
+def alvo_em_operacao(nome: str, *, producao: bool = True) -> Alvo:
+    """A deployed target that answers; AlvoNaoImplantadoError otherwise, and for production unless it may be one."""
+    alvo = Alvo.carregar(nome, producao=producao)
     alvo.conferir_no_ar()
     return alvo

@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from operacao.alvos import alvo_em_operacao
 from provas.alvo import RAIZ, Alvo
 from provas.erros import ErroDasProvas
 
@@ -410,8 +411,7 @@ def principal(argumentos: list[str] | None = None) -> int:
         if not desenhos or any(d not in SAIDAS for d in desenhos):
             raise CargaError(f"--desenhos aceita: {', '.join(SAIDAS)}.")
         opcoes = Opcoes(lidos.total, lidos.concorrencia, lidos.ritmo, lidos.rampa)
-        alvo = Alvo.carregar(lidos.alvo)
-        alvo.conferir_no_ar()
+        alvo = alvo_em_operacao(lidos.alvo, producao=False)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # who is told to end cleans up too
         return _rodar(alvo, desenhos, opcoes, lidos.atraso_gateway, console)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import urllib3
 
+from operacao.alvos import alvo_em_operacao
 from provas.alvo import ALVOS, Alvo
 from provas.erros import ErroDasProvas
 from provas.saga._gateway import Livro
@@ -23,9 +24,7 @@ def principal(argumentos: Sequence[str] | None = None, alvo: Alvo | None = None)
     p.add_argument("--alvo", default=os.environ.get("ALVO") or "local", choices=ALVOS, help="padrão: %(default)s")
     lidos = p.parse_args(argumentos)
     try:
-        onde = alvo or Alvo.carregar(lidos.alvo)
-        if alvo is None:
-            onde.conferir_no_ar()
+        onde = alvo or alvo_em_operacao(lidos.alvo, producao=False)
         Livro(onde).mudar_modo(MODOS[lidos.modo])
     except (ErroDasProvas, urllib3.exceptions.HTTPError) as erro:
         print(f"erro: {erro}", file=sys.stderr)

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from operacao.alvos import alvo_em_operacao
 from operacao.loja_simulada import INICIAL, LojaSimulada
-from provas.alvo import ALVOS, Alvo
+from provas.alvo import ALVOS
 from provas.erros import AlvoNaoImplantadoError
 
 DURACAO_MAXIMA_S = 3600
@@ -105,8 +106,7 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     """Run the generator; 0 when it ends or is interrupted, 2 when there is nothing to write to."""
     lidos = _argumentos(argumentos)
     try:
-        alvo = Alvo.carregar(lidos.alvo)
-        alvo.conferir_no_ar()
+        alvo = alvo_em_operacao(lidos.alvo, producao=False)
     except AlvoNaoImplantadoError as erro:
         print(erro, file=sys.stderr)
         return 2

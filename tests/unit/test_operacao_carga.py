@@ -145,7 +145,7 @@ def test_a_load_that_is_stopped_stops_its_traffic_and_cleans_up(
 
     monkeypatch.setattr(carga, "PYTHON_DA_CARGA", gerador)
     monkeypatch.setattr(carga, "DESTINO", tmp_path)
-    monkeypatch.setattr(Alvo, "carregar", lambda _: lugar)
+    monkeypatch.setattr(Alvo, "carregar", lambda *_, **__: lugar)
     monkeypatch.setattr(Alvo, "conferir_no_ar", lambda _: None)
     monkeypatch.setattr(Carga, "semear", lambda *_: "ITEM")
     monkeypatch.setattr(Carga, "limpar", lambda _: limpezas.append(vivo()))
