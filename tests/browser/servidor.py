@@ -4,7 +4,9 @@ It answers under a path prefix, as the local engine does, so that a page that as
 """
 
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -16,16 +18,16 @@ PREFIXO = "/_aws/execute-api/api123/$default"
 class Servidor:
     """The API on a loopback port.
 
-    ``fora_do_ar`` answers 503 to everything; ``claims`` is what a JWT authorizer would have verified; ``pedidos``
-    counts requests by route; ``exigir_ficha`` answers 401 to protected routes without a bearer token, as the
-    authorizer does.
+    ``fora_do_ar`` answers 503 to everything; ``claims`` is what a JWT authorizer would have verified; ``vistos`` has
+    method, path, status and second (monotonic clock) of each answer, noted before it is sent; ``exigir_ficha`` answers
+    401 to protected routes without a bearer token, as the authorizer does.
     """
 
     def __init__(self) -> None:
         self.fora_do_ar = False
         self.exigir_ficha = False
         self.claims: dict[str, str] = {}
-        self.vistos: list[tuple[str, str, int]] = []
+        self.vistos: list[tuple[str, str, int, float]] = []
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._classe())
         self._http.daemon_threads = True
         threading.Thread(target=self._http.serve_forever, daemon=True).start()
@@ -42,7 +44,18 @@ class Servidor:
 
     def contar(self, trecho: str, status: int | None = None) -> int:
         """How many requests had ``trecho`` in their path (and, if given, that status)."""
-        return sum(trecho in caminho and status in (None, visto) for _, caminho, visto in self.vistos)
+        return len(self._instantes(trecho, status))
+
+    def intervalos(self, trecho: str, status: int | None = None) -> list[float]:
+        """Seconds from each answer that ``contar`` counts to the next.
+
+        The page begins to wait when it has an answer, so however busy the machine is these are no shorter than its
+        wait.
+        """
+        return [depois - antes for antes, depois in pairwise(self._instantes(trecho, status))]
+
+    def _instantes(self, trecho: str, status: int | None) -> list[float]:
+        return [quando for _, caminho, visto, quando in self.vistos if trecho in caminho and status in (None, visto)]
 
     def parar(self) -> None:
         """Stop listening."""
@@ -74,7 +87,7 @@ class Servidor:
     def responder(self, metodo: str, caminho: str, consulta: str, cabecalhos: dict[str, str]) -> dict[str, Any]:
         """Answer one request as API Gateway would, and remember it."""
         resposta = self._responder(metodo, unquote(caminho), consulta, cabecalhos)
-        self.vistos.append((metodo, unquote(caminho), resposta["statusCode"]))
+        self.vistos.append((metodo, unquote(caminho), resposta["statusCode"], time.monotonic()))
         return resposta
 
     def _responder(self, metodo: str, caminho: str, consulta: str, cabecalhos: dict[str, str]) -> dict[str, Any]:

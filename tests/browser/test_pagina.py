@@ -1,12 +1,13 @@
 """The manager's page in a real browser: what a person sees, with mouse, keyboard and a phone."""
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from comum import aws as comum_aws
 from tests.browser.conftest import Mudar
@@ -35,8 +36,18 @@ def povoar(mudar: Mudar) -> None:
 
 
 def abrir(pagina: Page, servidor: Servidor, consulta: str = "?loja=L001") -> None:
+    """Until the store's orders are on the page. Before its panel is shown, that it is loading is hidden too."""
     pagina.goto(servidor.url + consulta)
+    expect(pagina.locator("#painel")).to_be_visible()
     expect(pagina.locator("#carregando")).to_be_hidden()
+
+
+def esperar(pagina: Page, condicao: Callable[[], bool]) -> None:
+    """Until what only the server knows is so. Raises AssertionError after 20 seconds."""
+    limite = time.monotonic() + 20
+    while not condicao():
+        assert time.monotonic() < limite, "not within 20 s"
+        pagina.wait_for_timeout(50)
 
 
 def coluna(pagina: Page, status: str) -> Any:
@@ -181,9 +192,10 @@ def test_erro_do_servidor_avisa_e_tenta_menos_vezes(servidor: Servidor, mudar: M
     abrir(pagina, servidor)
     servidor.fora_do_ar = True
     expect(pagina.locator("#faixa")).to_contain_text("Não foi possível atualizar", timeout=6_000)
-    antes = servidor.contar("mudancas", 503)
-    pagina.wait_for_timeout(4_000)
-    assert servidor.contar("mudancas", 503) - antes <= 3  # 1 s apart would be 4
+    esperar(pagina, lambda: servidor.contar("mudancas", 503) >= 3)
+    primeiro, segundo = servidor.intervalos("mudancas", 503)[:2]
+    assert primeiro >= 2 * 0.75  # twice the wait, and up to a quarter less by chance
+    assert segundo >= 4 * 0.75
     servidor.fora_do_ar = False
     pagina.get_by_role("button", name="Tentar agora").click()
     expect(pagina.locator("#faixa")).to_be_hidden()
@@ -230,17 +242,27 @@ def test_pergunta_pouco_quando_nada_muda_e_nada_quando_escondida(
 ) -> None:
     povoar(mudar)
     abrir(pagina, servidor)
-    pagina.wait_for_timeout(3_500)
-    assert servidor.contar("mudancas", 304) >= 1  # nothing changed: an answer without a body
-    assert 2 <= servidor.contar("mudancas") <= 4
+    esperar(pagina, lambda: servidor.contar("mudancas", 304) >= 3)  # nothing changed: an answer without a body
+    assert min(servidor.intervalos("mudancas")) >= 0.95  # asked every second; timers round
+    no_caminho: list[Route] = []
+
+    def segurar(rota: Route) -> None:
+        no_caminho.append(rota)
+
+    pagina.route("**/mudancas?*", segurar)
+    esperar(pagina, lambda: len(no_caminho) == 1)
+    perguntas = servidor.contar("mudancas")
     esconder(pagina, True)
-    pagina.wait_for_timeout(300)
-    antes = servidor.contar("mudancas")
+    no_caminho[0].continue_()
+    pagina.unroute("**/mudancas?*")
+    esperar(pagina, lambda: servidor.contar("mudancas") == perguntas + 1)
     pagina.wait_for_timeout(2_500)
-    assert servidor.contar("mudancas") == antes
-    esconder(pagina, False)
-    pagina.wait_for_timeout(500)
-    assert servidor.contar("mudancas") > antes
+    assert servidor.contar("mudancas") == perguntas + 1
+    with pagina.expect_response("**/mudancas?*"):
+        esconder(pagina, False)
+    esconder(pagina, True)  # between two questions
+    pagina.wait_for_timeout(2_500)
+    assert servidor.contar("mudancas") == perguntas + 2
 
 
 def test_texto_do_pedido_nunca_vira_html(servidor: Servidor, pagina: Page, contexto: BrowserContext) -> None:
@@ -367,10 +389,9 @@ def test_listar_de_novo_sem_lacuna_mantem_o_que_foi_carregado(servidor: Servidor
     pagina.get_by_role("button", name="Mostrar pedidos mais antigos").click()
     expect(pagina.locator(".pedido")).to_have_count(105)
     mudar("NOVO", "PENDENTE", "SEPARADO")
-    listas = servidor.contar("L001/pedidos")
-    passar_um_minuto(pagina)
+    with pagina.expect_response("**/L001/pedidos?*"):
+        passar_um_minuto(pagina)
     expect(pagina.locator("[data-pedido=NOVO]")).to_be_visible()
-    assert servidor.contar("L001/pedidos") > listas
     expect(pagina.locator(".pedido")).to_have_count(106)
     expect(pagina.locator("#mais")).to_be_hidden()
 
