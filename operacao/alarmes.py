@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import Any
 
-from operacao.alvos import alvo_em_operacao, nosso
+from operacao.alvos import alvo_em_operacao, dizendo_o_que_falhou, nosso
 from provas.alvo import ALVOS, Alvo
 from provas.erros import ErroDasProvas
 
@@ -21,8 +21,9 @@ def tocando(alvo: Alvo) -> list[dict[str, Any]]:
     return sorted(alarmes, key=lambda a: a["StateUpdatedTimestamp"])
 
 
+@dizendo_o_que_falhou
 def principal(argumentos: Sequence[str] | None = None, alvo: Alvo | None = None) -> int:
-    """0 when the alarms could be read, ringing or not; 2 when there is no target."""
+    """0 when the alarms could be read, ringing or not; 2 when there is no target or it stopped answering."""
     p = argparse.ArgumentParser(prog="make alarmes", description="Os alarmes que estão tocando; só lê.")
     p.add_argument("--alvo", default=os.environ.get("ALVO") or "local", choices=ALVOS, help="padrão: %(default)s")
     lidos = p.parse_args(argumentos)

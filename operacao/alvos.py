@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+import urllib3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from provas.alvo import Alvo
+
+_P = ParamSpec("_P")
 
 INICIOS = ("cesta-", "cadencia-", "ffv-lab-")
 """How every name that this system gives begins; an account has other systems' resources."""
@@ -29,3 +37,21 @@ def alvo_em_operacao(nome: str, *, producao: bool = True) -> Alvo:
     alvo = Alvo.carregar(nome, producao=producao)
     alvo.conferir_no_ar()
     return alvo
+
+
+def dizendo_o_que_falhou(principal: Callable[_P, int]) -> Callable[_P, int]:
+    """A command that says in one sentence what the target refused or left unanswered midway, and then returns 2."""
+
+    @functools.wraps(principal)
+    def comando(*argumentos: _P.args, **nomeados: _P.kwargs) -> int:
+        try:
+            return principal(*argumentos, **nomeados)
+        except (ClientError, BotoCoreError, urllib3.exceptions.HTTPError) as erro:
+            print(
+                f"erro: o comando parou no meio, porque o alvo não respondeu bem ({erro}). Confira a rede, as "
+                "credenciais e as permissões, e repita.",
+                file=sys.stderr,
+            )
+            return 2
+
+    return comando

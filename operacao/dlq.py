@@ -25,7 +25,7 @@ from comum.relogio import agora_iso
 from fila.efeitos import Efeito, LeitorDeEfeitos, Motivo, RepositorioDeEfeitos
 from fila.erros import MensagemInvalidaError
 from fila.modelos import MensagemDePedido, ler_mensagem
-from operacao.alvos import alvo_em_operacao
+from operacao.alvos import alvo_em_operacao, dizendo_o_que_falhou
 from operacao.filas import enviada_ms, segurar
 from provas.alvo import Alvo
 from provas.erros import ErroDasProvas
@@ -266,8 +266,9 @@ def analisador() -> argparse.ArgumentParser:
     return p
 
 
+@dizendo_o_que_falhou
 def principal(argumentos: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 when it was done."""
+    """Run the command line; 0 when it was done, 1 when it was refused, 2 when the target stopped answering."""
     lidos = analisador().parse_args(argumentos)
     console = Console()
     try:

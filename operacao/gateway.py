@@ -7,9 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-import urllib3
-
-from operacao.alvos import alvo_em_operacao
+from operacao.alvos import alvo_em_operacao, dizendo_o_que_falhou
 from provas.alvo import ALVOS, Alvo
 from provas.erros import ErroDasProvas
 from provas.saga._gateway import Livro
@@ -17,6 +15,7 @@ from provas.saga._gateway import Livro
 MODOS = {"normal": "NORMAL", "indisponivel": "INDISPONIVEL"}
 
 
+@dizendo_o_que_falhou
 def principal(argumentos: Sequence[str] | None = None, alvo: Alvo | None = None) -> int:
     """0 when the stand-in is in that mode, 2 when there is none or it does not answer. Production has none."""
     p = argparse.ArgumentParser(prog="make gateway", description="Derruba e levanta o gateway de mentira.")
@@ -26,7 +25,7 @@ def principal(argumentos: Sequence[str] | None = None, alvo: Alvo | None = None)
     try:
         onde = alvo or alvo_em_operacao(lidos.alvo, producao=False)
         Livro(onde).mudar_modo(MODOS[lidos.modo])
-    except (ErroDasProvas, urllib3.exceptions.HTTPError) as erro:
+    except ErroDasProvas as erro:
         print(f"erro: {erro}", file=sys.stderr)
         return 2
     print(f"gateway de mentira do alvo {onde.nome}: {lidos.modo}")

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from comum.contrato import PedidoId
-from operacao.alvos import alvo_em_operacao
+from operacao.alvos import alvo_em_operacao, dizendo_o_que_falhou
 from operacao.intervencao_acoes import (
     Desfecho,
     Intervencao,
@@ -287,8 +287,9 @@ def analisador() -> argparse.ArgumentParser:
     return p
 
 
+@dizendo_o_que_falhou
 def principal(argumentos: Sequence[str] | None = None, intervencao: Intervencao | None = None) -> int:
-    """0 when all was done, 1 when some order stays pending or the action was refused, 2 when there is no target."""
+    """0 when all was done, 1 when some order stays pending or the action was refused, 2 when no target answers."""
     lidos = analisador().parse_args(argumentos)
     console = Console()
     try:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from operacao.alvos import alvo_em_operacao
+from operacao.alvos import alvo_em_operacao, dizendo_o_que_falhou
 from operacao.loja_simulada import INICIAL, LojaSimulada
 from provas.alvo import ALVOS
 from provas.erros import AlvoNaoImplantadoError
@@ -102,6 +102,7 @@ def _argumentos(argumentos: Sequence[str] | None) -> argparse.Namespace:
     return lidos
 
 
+@dizendo_o_que_falhou
 def principal(argumentos: Sequence[str] | None = None) -> int:
     """Run the generator; 0 when it ends or is interrupted, 2 when there is nothing to write to."""
     lidos = _argumentos(argumentos)

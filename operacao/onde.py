@@ -300,7 +300,7 @@ def analisador() -> argparse.ArgumentParser:
 
 
 def principal(argumentos: Sequence[str] | None = None, alvo: Alvo | None = None) -> int:
-    """0 when something is known of the order, 1 when nothing is, 2 when there is no target."""
+    """0 when something is known of the order, 1 when nothing is, 2 when not all could be read and nothing was found."""
     lidos = analisador().parse_args(argumentos)
     console = Console()
     try:
@@ -312,9 +312,12 @@ def principal(argumentos: Sequence[str] | None = None, alvo: Alvo | None = None)
     except ErroDasProvas as erro:
         print(f"erro: {erro}", file=sys.stderr)
         return 2
+    if historia.avisos:
+        print(f"erro: nada se leu do pedido {lidos.pedido}, e nem tudo no alvo {onde.nome} respondeu:", file=sys.stderr)
+        for aviso in historia.avisos:
+            print(f"  {aviso}", file=sys.stderr)
+        return 2
     print(f"Nada se sabe do pedido {lidos.pedido} no alvo {onde.nome}: confira o número e o alvo.", file=sys.stderr)
-    for aviso in historia.avisos:
-        print(f"aviso: {aviso}", file=sys.stderr)
     return 1
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from operacao.alvos import alvo_em_operacao
+from operacao.alvos import alvo_em_operacao, dizendo_o_que_falhou
 from provas.alvo import ALVOS, Alvo
 from provas.erros import AlvoNaoImplantadoError
 
@@ -57,6 +57,7 @@ def reconciliar(alvo: Alvo, evento: dict[str, Any]) -> dict[str, Any]:
     raise RuntimeError("a reconciliação não terminou; rode de novo para continuar de onde parou")
 
 
+@dizendo_o_que_falhou
 def principal(argumentos: Sequence[str] | None = None) -> int:
     """0 when it finished, 2 when it could not run."""
     p = argparse.ArgumentParser(prog="scripts/reconciliar.sh", description="Compara a origem com o painel.")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from operacao.alvos import alvo_em_operacao
+from operacao.alvos import alvo_em_operacao, dizendo_o_que_falhou
 from provas.alvo import ALVOS, Alvo
 from provas.erros import AlvoNaoImplantadoError
 
@@ -28,9 +28,8 @@ def relatar(mensagem: dict[str, Any]) -> str:
     )
 
 
-def reprocessar(alvo: Alvo, encerrar_vencidas: bool) -> list[dict[str, Any]]:
-    """Call the function until the queue has nothing more to give; returns one report per message."""
-    relatos: list[dict[str, Any]] = []
+def reprocessar(alvo: Alvo, encerrar_vencidas: bool) -> Iterator[dict[str, Any]]:
+    """Call the function until the queue has nothing more to give; one report per message, as they come."""
     for _ in range(RODADAS):
         resposta = alvo.cliente("lambda").invoke(
             FunctionName=alvo.funcao("ReprocessarDlq"),
@@ -40,11 +39,11 @@ def reprocessar(alvo: Alvo, encerrar_vencidas: bool) -> list[dict[str, Any]]:
         if resposta.get("FunctionError"):
             raise RuntimeError(f"{corpo.get('errorType')}: {corpo.get('errorMessage')}")
         if not corpo["mensagens"]:
-            break
-        relatos += corpo["mensagens"]
-    return relatos
+            return
+        yield from corpo["mensagens"]
 
 
+@dizendo_o_que_falhou
 def principal(argumentos: Sequence[str] | None = None) -> int:
     """0 when nothing is left to do, 1 when some message stayed in the queue, 2 when it could not run."""
     p = argparse.ArgumentParser(prog="scripts/reprocessar.sh", description="Reprocessa a fila de falhas do painel.")
@@ -55,16 +54,17 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
         help="apaga as mensagens cujos registros o stream já descartou (só depois de reconciliar)",
     )
     lidos = p.parse_args(argumentos)
+    relatos = []
     try:
-        alvo = alvo_em_operacao(lidos.alvo)
-        relatos = reprocessar(alvo, lidos.encerrar_vencidas)
+        for relato in reprocessar(alvo_em_operacao(lidos.alvo), lidos.encerrar_vencidas):
+            print(relatar(relato))
+            relatos.append(relato)
     except (AlvoNaoImplantadoError, RuntimeError) as erro:
         print(erro, file=sys.stderr)
         return 2
     if not relatos:
         print("A fila de falhas está vazia (ou suas mensagens estão com outra pessoa há menos de 12 minutos).")
         return 0
-    print("\n".join(relatar(relato) for relato in relatos))
     vencidas = any(relato["desfecho"] == "vencida" for relato in relatos)
     if vencidas and not lidos.encerrar_vencidas:
         print(

@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from operacao import movimento, reconciliar, reprocessar
 
@@ -109,7 +110,10 @@ class AlvoDeMentira:
         import json
 
         self.eventos.append(json.loads(Payload))
-        return {"Payload": io.BytesIO(json.dumps(next(self._respostas)).encode())}
+        resposta = next(self._respostas)
+        if isinstance(resposta, Exception):
+            raise resposta
+        return {"Payload": io.BytesIO(json.dumps(resposta).encode())}
 
 
 @pytest.mark.parametrize(
@@ -126,6 +130,17 @@ def test_saida_do_reprocesso(monkeypatch: pytest.MonkeyPatch, mensagens: list[An
     alvo = AlvoDeMentira([{"mensagens": mensagens}, {"mensagens": []}])
     monkeypatch.setattr("provas.alvo.Alvo.carregar", lambda nome, **_: alvo)
     assert reprocessar.principal([]) == esperado
+
+
+def test_reprocesso_interrompido_mostra_o_que_ja_fez(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alvo = AlvoDeMentira([{"mensagens": [mensagem("reprocessada")]}, EndpointConnectionError(endpoint_url="http://x")])
+    monkeypatch.setattr("provas.alvo.Alvo.carregar", lambda nome, **_: alvo)
+    assert reprocessar.principal([]) == 2
+    escrito = capsys.readouterr()
+    assert "abcdef12  reprocessada: 2 transições de 3 registros" in escrito.out
+    assert "parou no meio" in escrito.err
 
 
 def test_reconciliacao_continua_ate_terminar(
