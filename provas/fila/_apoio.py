@@ -20,6 +20,9 @@ BASICO = (
     ("url_gateway_simulado", "gateway simulado: ligue habilitar_gateway_simulado"),
 )
 SALDO_INICIAL = 500
+INVISIBILIDADE_S = 30
+"""For the proofs that charge many orders at once: while as many cold gateways start on a small machine nothing is
+charged, and five receives must outlast that."""
 ULTIMA_LEITURA_S = 15  # longer than the mapping's batching window (5 s)
 VALOR_CENTAVOS = 1_990
 

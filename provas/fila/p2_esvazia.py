@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from provas.fila._apoio import ProvaDaFila
+from provas.fila._apoio import INVISIBILIDADE_S, ProvaDaFila
 
 PEDIDOS = 40
 
@@ -19,7 +19,7 @@ class Esvazia(ProvaDaFila):
     def executar(self) -> None:
         self.exigir_filas_vazias()
         item = self.criar_estoque()
-        self.encurtar_invisibilidade(12)
+        self.encurtar_invisibilidade(INVISIBILIDADE_S)
         self.parar_consumidor()
         respostas = [self.postar(item) for _ in range(PEDIDOS)]
         pedidos = [corpo["pedidoId"] for status, corpo in respostas if status == 202]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from provas.fila._apoio import SALDO_INICIAL, VALOR_CENTAVOS, ProvaDaFila
+from provas.fila._apoio import INVISIBILIDADE_S, SALDO_INICIAL, VALOR_CENTAVOS, ProvaDaFila
 
 
 class Lote(ProvaDaFila):
@@ -20,7 +20,7 @@ class Lote(ProvaDaFila):
         pedidos = [self.novo_pedido_id() for _ in range(9)]
         corpos = [self.corpo(pedido_id, item) for pedido_id in pedidos]
         corpos.insert(4, self.corpo(self.novo_pedido_id(), item, quantidade=0))
-        self.encurtar_invisibilidade(15)
+        self.encurtar_invisibilidade(INVISIBILIDADE_S)
         self.parar_consumidor()
         malformada = self.enviar(*corpos)[4]
         fila = str(self.alvo.saida("fila_pedidos_url"))
