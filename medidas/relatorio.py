@@ -13,8 +13,8 @@ Written by `make bench`; every ratio is within one run, system and floor taking 
 nothing, behind the same API and, in the same state machine, in the place of every function; the writes that the machine
 makes itself are real in both.
 
-A POST is short and crosses from process to process, so how soon the machine wakes a core moves its ratio by about a
-tenth from one hour to the next: repeat a run that misses its target by less.
+The ratio of a POST, which is short and crosses from process to process, moves by about a tenth with how fast the
+machine happens to be: repeat a run that misses its target by less.
 
 {quando}: {processador}, {nucleos} cores, {sistema}, Python {python}, load {carga_no_inicio} at the start. Local engine.
 
