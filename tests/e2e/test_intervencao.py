@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from subprocess import CompletedProcess
 
 import pytest
 
-from provas.alvo import RAIZ, Alvo
+from provas.alvo import Alvo
 from provas.saga._apoio import QUANTIDADE, SALDO_INICIAL, VALOR_CENTAVOS
 from provas.saga._gateway import saldo_liquido
+from tests.comando import digitar
 
 pytestmark = [pytest.mark.e2e, pytest.mark.incidente, pytest.mark.timeout(1200)]
 
@@ -21,16 +22,8 @@ JUNTOS = 5
 """Orders sent at once: the local engine runs a process per call, and a starved one times out for no fault of ours."""
 
 
-def rodar(alvo: Alvo, *argumentos: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "operacao.intervencao", "--alvo", alvo.nome, *argumentos],
-        cwd=RAIZ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+def rodar(alvo: Alvo, *argumentos: str) -> CompletedProcess[str]:
+    return digitar([sys.executable, "-m", "operacao.intervencao", "--alvo", alvo.nome, *argumentos], limite_s=300)
 
 
 def na_fila(alvo: Alvo) -> int:

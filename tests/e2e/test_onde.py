@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
+from subprocess import CompletedProcess
 
 import pytest
 
-from provas.alvo import RAIZ, Alvo
+from provas.alvo import Alvo
 from provas.saga._apoio import QUANTIDADE, VALOR_CENTAVOS
+from tests.comando import digitar
 
 pytestmark = [pytest.mark.e2e, pytest.mark.incidente]
 
 
-def onde(alvo: Alvo, pedido_id: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["make", "onde", f"PEDIDO={pedido_id}", f"ALVO={alvo.nome}"],
-        cwd=RAIZ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+def onde(alvo: Alvo, pedido_id: str) -> CompletedProcess[str]:
+    return digitar(["make", "onde", f"PEDIDO={pedido_id}", f"ALVO={alvo.nome}"])
 
 
 def linhas_sobre(alvo: Alvo, pedido_id: str) -> dict[str, list[dict[str, str]]]:

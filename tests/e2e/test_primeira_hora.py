@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
 
 import pytest
 
 from provas.alvo import RAIZ, Alvo
+from tests.comando import digitar
 
 pytestmark = [pytest.mark.e2e, pytest.mark.incidente, pytest.mark.timeout(600)]
 
@@ -37,24 +37,15 @@ def test_each_command_prints_what_the_document_says(alvo: Alvo, bancada) -> None
     ambiente = {**os.environ, "API": str(alvo.saida("url_api"))}
     pedido_id = "01…"
 
-    def digitar(comando: str) -> str:
-        feito = subprocess.run(
-            ["bash", "-c", comando.replace("01…", pedido_id)],
-            cwd=RAIZ,
-            env=ambiente,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+    def dito_por(comando: str) -> str:
+        feito = digitar(["bash", "-c", comando.replace("01…", pedido_id)], ambiente=ambiente)
         return feito.stdout + feito.stderr
 
-    digitar("make semear")
+    dito_por("make semear")
     assert len(passos()) >= 9
     for comandos, ditas in passos():
         for comando in comandos:
-            saida = digitar(comando)
+            saida = dito_por(comando)
             if comando.startswith("curl"):
                 pedido_id = json.loads(saida)["pedidoId"]
                 bancada.adotar_pedido(pedido_id)
@@ -67,6 +58,6 @@ def test_each_command_prints_what_the_document_says(alvo: Alvo, bancada) -> None
             if comandos[-1].startswith("curl"):
                 break  # repeating it would be another order
             time.sleep(2)
-            saida = digitar(comandos[-1])
+            saida = dito_por(comandos[-1])
         faltam = [e.pattern for e in esperadas if not e.search(saida)]
         assert faltam == [], f"{comandos[-1]}\n{saida}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,8 @@ from pathlib import Path
 import pytest
 from ulid import ULID
 
-from provas.alvo import RAIZ, Alvo
+from provas.alvo import Alvo
+from tests.comando import digitar
 
 pytestmark = pytest.mark.e2e
 
@@ -46,15 +46,7 @@ def test_what_is_planted_is_all_that_is_found(alvo: Alvo, bancada, plantado: str
     bancada.publicar(bancada.entrada(pedido_id, sku))
     bancada.esperar_execucao(pedido_id)
 
-    varrida = subprocess.run(
-        ["make", "varredura", f"ALVO={alvo.nome}"],
-        cwd=RAIZ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    varrida = digitar(["make", "varredura", f"ALVO={alvo.nome}"])
 
     dito = varrida.stdout + varrida.stderr
     achados = [linha.partition("ACHADO ")[2] for linha in varrida.stdout.splitlines() if "ACHADO" in linha]

@@ -1,9 +1,11 @@
 """What unit tests import by name. A module of its own: every level has a conftest, so none of them can be imported."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import boto3
+import yaml
 
 CHAVE_GATEWAY = "chave-secreta-do-gateway"
 
@@ -14,6 +16,14 @@ CREDENCIAIS_FALSAS = {
     "AWS_DEFAULT_REGION": "sa-east-1",
     "AWS_REGION": "sa-east-1",
 }
+
+_TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
+FUNCOES: dict[str, Any] = {
+    nome: recurso["Properties"]
+    for nome, recurso in yaml.safe_load(_TEMPLATE.read_text())["Resources"].items()
+    if recurso["Type"] == "AWS::Serverless::Function"
+}
+"""Properties of every function in template.yaml, by logical id."""
 
 
 @cache

@@ -12,19 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from comum.erros import ErroDefinitivo, ErroDeNegocio, ErroDesfechoDesconhecido, ErroTransitorio
+from tests.unit.apoio_unit import FUNCOES
 
 RAIZ = Path(__file__).resolve().parents[2]
 LAMBDAS = RAIZ / "lambdas"
 CONTEXTOS = {"pedidos", "estoque", "pagamentos", "painel", "fila", "desenhos_minimos"}
 BASES = (ErroDefinitivo, ErroTransitorio, ErroDesfechoDesconhecido)
-FUNCOES: dict[str, Any] = {
-    nome: recurso["Properties"]
-    for nome, recurso in yaml.safe_load((RAIZ / "template.yaml").read_text())["Resources"].items()
-    if recurso["Type"] == "AWS::Serverless::Function"
-}
 
 
 def importados(arquivo: Path) -> Iterator[str]:

@@ -12,13 +12,14 @@ from botocore import xform_name
 from botocore.session import get_session
 
 from engine.settings import ROOT
+from tests.unit.apoio_unit import FUNCOES
 
 DOCUMENTOS = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 GLOBAIS = {"output", "profile", "query", "region"}
 SO_DO_PROGRAMA = {("logs", "tail"): {"since", "filter-pattern"}, ("sso", "login"): set[str]()}
 """Options of the commands of the AWS CLI (version 2) that are not one operation of an API."""
 SESSAO = get_session()
-FUNCOES = set(re.findall(r"FunctionName: (\S+)", (ROOT / "template.yaml").read_text()))
+NOMES = {propriedades["FunctionName"] for propriedades in FUNCOES.values()}
 FONTES = "".join(arquivo.read_text() for arquivo in (ROOT / "lambdas").rglob("*.py"))
 
 
@@ -57,7 +58,7 @@ def problemas(palavras: list[str]) -> list[str]:
     frases = re.findall(r'"([^"]+)"|(\w+)', opcoes.get("filter-pattern", ""))
     return [
         *(f"no option --{opcao}" for opcao in sorted(opcoes.keys() - aceitas - GLOBAIS)),
-        *([f"no function {funcao}"] if funcao and funcao not in FUNCOES else []),
+        *([f"no function {funcao}"] if funcao and funcao not in NOMES else []),
         *(f"nothing logs {frase}" for frase in map("".join, frases) if frase != "ERROR" and frase not in FONTES),
     ]
 

@@ -6,17 +6,19 @@ import json
 import os
 import re
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
 from engine.settings import ROOT
+from tests.comando import digitar
+from tests.unit.apoio_unit import FUNCOES
 
 COMANDOS = {
     "alarmes": ["operacao.alarmes"],
@@ -70,33 +72,24 @@ def ambiente(build: Path, porta: int) -> dict[str, str]:
 def saidas(porta: int) -> dict[str, Any]:
     """A value of its kind for each of the deployment's outputs."""
     terraform = "".join(arquivo.read_text() for arquivo in (ROOT / "terraform").glob("*.tf"))
-    funcoes = re.findall(r"^  (\w+):\n    Type: AWS::Serverless::Function", (ROOT / "template.yaml").read_text(), re.M)
-    assert len(funcoes) > 10
-    valores: dict[str, Any] = {
-        "funcoes": {nome: f"cesta-{nome}" for nome in funcoes},
-        "tabelas_fila": {"efeitos": "efeitos", "estoque": "estoque", "descartes": "descartes"},
-    }
+    assert len(FUNCOES) > 10
+    valores: dict[str, Any] = {}
     for nome in re.findall(r'^output "(\w+)"', terraform, re.M):
         if "url" in nome:
-            valores.setdefault(nome, f"http://127.0.0.1:{porta}/000000000000/{nome}")
+            valores[nome] = f"http://127.0.0.1:{porta}/000000000000/{nome}"
         elif "arn" in nome:
-            valores.setdefault(nome, f"arn:aws:states:sa-east-1:000000000000:stateMachine:{nome}")
+            valores[nome] = f"arn:aws:states:sa-east-1:000000000000:stateMachine:{nome}"
         else:
-            valores.setdefault(nome, nome)
-    return valores
+            valores[nome] = nome
+    return {
+        **valores,
+        "funcoes": {logico: propriedades["FunctionName"] for logico, propriedades in FUNCOES.items()},
+        "tabelas_fila": {"efeitos": "efeitos", "estoque": "estoque", "descartes": "descartes"},
+    }
 
 
-def rodar(comando: str, ambiente: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *COMANDOS[comando]],
-        cwd=ROOT,
-        env=ambiente,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+def rodar(comando: str, ambiente: dict[str, str]) -> CompletedProcess[str]:
+    return digitar([sys.executable, "-m", *COMANDOS[comando]], ambiente=ambiente)
 
 
 @pytest.mark.parametrize("comando", COMANDOS)
