@@ -111,6 +111,7 @@ def test_an_order_of_the_peak_queue(
         "TABELA_EFEITOS": criar_tabela("efeitos", "pedidoId"),
         "TABELA_ESTOQUE": criar_tabela("estoque-fila", "itemId"),
         "PARALELISMO": "2",
+        "TIMEOUT_TOTAL_GATEWAY_S": "6",
     }.items():
         monkeypatch.setenv(nome, valor)
     sistema.dynamodb.put_item(TableName="estoque-fila", Item={"itemId": {"S": SKU}, "saldo": {"N": "9"}})
