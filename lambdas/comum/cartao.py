@@ -6,7 +6,7 @@ from typing import Any
 
 MENOR_CARTAO, MAIOR_CARTAO = 13, 19
 
-_SEQUENCIA = re.compile(r"\d(?:[ .\-]{0,2}\d)+")
+_SEQUENCIA = re.compile(rf"\d(?:[ .\-]{{0,2}}\d){{{MENOR_CARTAO - 1},}}")
 _GRUPO = re.compile(r"\d+")
 
 

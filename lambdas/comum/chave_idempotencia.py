@@ -151,10 +151,11 @@ class RegistroDeChaves:
         self._relogio = relogio
 
     def executar(
-        self, chave: str | None, impressao: str, promessa: Promessa, acao: Callable[[Promessa], RespostaHttp]
+        self, chave: str | None, conteudo: Any, promessa: Promessa, acao: Callable[[Promessa], RespostaHttp]
     ) -> RespostaHttp:
         """Answer a request once: claim, run ``acao`` with the promise that holds, store the answer.
 
+        ``conteudo`` is what was asked, as JSON: the same key with another one is not a repeat.
         ``acao`` receives the promise of the *first* request with this key and must be safe to repeat with it. Without
         a key it simply runs. If it raises, the claim is handed back so that a retry runs at once, with the same
         promise.
@@ -169,7 +170,7 @@ class RegistroDeChaves:
         if chave is None:
             return acao(promessa)
         try:
-            reivindicacao = self.reivindicar(chave, impressao, promessa)
+            reivindicacao = self.reivindicar(chave, conteudo, promessa)
         except (ClientError, BotoCoreError) as erro:
             logger.error("idempotency table refused the claim", extra={"codigo": codigo_do_erro(erro)})
             raise indisponivel("Não foi possível registrar o pedido agora. Repita a mesma requisição.") from None
@@ -184,7 +185,7 @@ class RegistroDeChaves:
         self.concluir(reivindicacao, resposta)
         return resposta
 
-    def reivindicar(self, chave: str, impressao: str, promessa: Promessa) -> Reivindicacao:
+    def reivindicar(self, chave: str, conteudo: Any, promessa: Promessa) -> Reivindicacao:
         """Claim a key, or learn what was promised or answered under it.
 
         Returns
@@ -199,13 +200,13 @@ class RegistroDeChaves:
         """
         momento = self._relogio()
         agora_ms, agora_s = int(momento.timestamp() * 1000), int(momento.timestamp())
-        nova = Reivindicacao(self._indice(chave), impressao, promessa, agora_ms + self._posse_ms)
+        nova = Reivindicacao(self._indice(chave), impressao_de(conteudo), promessa, agora_ms + self._posse_ms)
         try:
             self._dynamodb.put_item(
                 TableName=self._tabela,
                 Item={
                     "chave": {"S": nova.chave},
-                    "impressao": {"S": impressao},
+                    "impressao": {"S": nova.impressao},
                     "promessa": {"S": json_canonico(promessa)},
                     "estado": {"S": EM_ANDAMENTO},
                     "posse": {"N": str(nova.posse)},

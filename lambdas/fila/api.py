@@ -6,7 +6,7 @@ import uuid
 
 from comum import aws
 from comum.cartao import texto_parece_cartao
-from comum.chave_idempotencia import Promessa, RegistroDeChaves, impressao_de, ler_chave
+from comum.chave_idempotencia import Promessa, RegistroDeChaves, ler_chave
 from comum.configuracao import Configuracao
 from comum.corpo_http import ler_corpo, recusar_cartao_na_chave
 from comum.http_borda import ProblemaHttp, RequisicaoHttp, RespostaHttp, borda, indisponivel, resposta_json
@@ -74,7 +74,7 @@ def handler(requisicao: RequisicaoHttp) -> RespostaHttp:
         contar("RequisicoesRecusadas")
         raise
     promessa = {"pedidoId": _novo_pedido_id(), "recebidoEm": agora_iso()}
-    return _chaves().executar(chave, impressao_de(novo.model_dump()), promessa, lambda valida: _publicar(novo, valida))
+    return _chaves().executar(chave, novo.model_dump(), promessa, lambda valida: _publicar(novo, valida))
 
 
 def _ler(requisicao: RequisicaoHttp) -> NovoPedido:

@@ -1,7 +1,7 @@
 """``POST /pedidos``: validates, publishes and answers 202. The customer never waits for the saga."""
 
 from comum import aws
-from comum.chave_idempotencia import Promessa, RegistroDeChaves, impressao_de, ler_chave
+from comum.chave_idempotencia import Promessa, RegistroDeChaves, ler_chave
 from comum.corpo_http import recusar_cartao_na_chave
 from comum.http_borda import ProblemaHttp, RequisicaoHttp, RespostaHttp, borda, indisponivel, resposta_json
 from comum.observabilidade import contar, identificar, logger, observado
@@ -51,7 +51,7 @@ def handler(requisicao: RequisicaoHttp) -> RespostaHttp:
         contar("PedidosRecusados")
         raise
     promessa = {"pedidoId": novo_pedido_id(), "criadoEm": agora_iso()}
-    return _chaves().executar(chave, impressao_de(novo.model_dump()), promessa, lambda valida: _publicar(novo, valida))
+    return _chaves().executar(chave, novo.model_dump(), promessa, lambda valida: _publicar(novo, valida))
 
 
 def _publicar(novo: NovoPedido, promessa: Promessa) -> RespostaHttp:

@@ -43,7 +43,7 @@ def responder(promessa: dict[str, str]) -> RespostaHttp:
     return resposta_json(202, promessa)
 
 
-IMPRESSAO = impressao_de({"sku": "CAFE-1"})
+CONTEUDO = {"sku": "CAFE-1"}
 
 
 def test_repeat_replays_the_first_answer_and_does_not_act_again(registro: RegistroDeChaves) -> None:
@@ -53,35 +53,35 @@ def test_repeat_replays_the_first_answer_and_does_not_act_again(registro: Regist
         feitos.append(promessa["pedidoId"])
         return responder(promessa)
 
-    primeira = registro.executar("k1", IMPRESSAO, {"pedidoId": "A"}, acao)
-    segunda = registro.executar("k1", IMPRESSAO, {"pedidoId": "B"}, acao)
+    primeira = registro.executar("k1", CONTEUDO, {"pedidoId": "A"}, acao)
+    segunda = registro.executar("k1", CONTEUDO, {"pedidoId": "B"}, acao)
     assert segunda == primeira
     assert json.loads(segunda["body"]) == {"pedidoId": "A"}
     assert feitos == ["A"]
 
 
 def test_crash_after_the_effect_repeats_with_the_same_promise(registro: RegistroDeChaves, relogio: Relogio) -> None:
-    registro.reivindicar("k1", IMPRESSAO, {"pedidoId": "A"})  # the process dies here: effect done, no answer stored
+    registro.reivindicar("k1", CONTEUDO, {"pedidoId": "A"})  # the process dies here: effect done, no answer stored
     with pytest.raises(RequisicaoEmAndamentoError):
-        registro.executar("k1", IMPRESSAO, {"pedidoId": "B"}, responder)
+        registro.executar("k1", CONTEUDO, {"pedidoId": "B"}, responder)
     relogio.avancar(11)
-    resposta = registro.executar("k1", IMPRESSAO, {"pedidoId": "C"}, responder)
+    resposta = registro.executar("k1", CONTEUDO, {"pedidoId": "C"}, responder)
     assert json.loads(resposta["body"]) == {"pedidoId": "A"}
 
 
 def test_only_one_of_two_repeats_takes_over_a_dead_claim(registro: RegistroDeChaves, relogio: Relogio) -> None:
-    registro.reivindicar("k1", IMPRESSAO, {"pedidoId": "A"})
+    registro.reivindicar("k1", CONTEUDO, {"pedidoId": "A"})
     relogio.avancar(11)
-    assert registro.reivindicar("k1", IMPRESSAO, {"pedidoId": "B"}).promessa == {"pedidoId": "A"}
+    assert registro.reivindicar("k1", CONTEUDO, {"pedidoId": "B"}).promessa == {"pedidoId": "A"}
     with pytest.raises(RequisicaoEmAndamentoError) as recusa:
-        registro.reivindicar("k1", IMPRESSAO, {"pedidoId": "C"})
+        registro.reivindicar("k1", CONTEUDO, {"pedidoId": "C"})
     assert recusa.value.cabecalhos["Retry-After"] == "10"
 
 
 def test_lost_race_for_a_dead_claim_is_in_flight(registro: RegistroDeChaves, relogio: Relogio) -> None:
-    primeira = registro.reivindicar("k1", IMPRESSAO, {"pedidoId": "A"})
+    primeira = registro.reivindicar("k1", CONTEUDO, {"pedidoId": "A"})
     relogio.avancar(11)
-    registro.reivindicar("k1", IMPRESSAO, {"pedidoId": "B"})
+    registro.reivindicar("k1", CONTEUDO, {"pedidoId": "B"})
     with pytest.raises(RequisicaoEmAndamentoError):
         registro._assumir(primeira, {"pedidoId": "A"}, primeira.posse)
 
@@ -91,38 +91,38 @@ def test_failed_effect_hands_the_claim_back_at_once_with_its_promise(registro: R
         raise ProblemaHttp(503, "indisponivel", "t", "d")
 
     with pytest.raises(ProblemaHttp) as falha:
-        registro.executar("k1", IMPRESSAO, {"pedidoId": "A"}, falhar)
+        registro.executar("k1", CONTEUDO, {"pedidoId": "A"}, falhar)
     assert falha.value.status == 503
-    resposta = registro.executar("k1", IMPRESSAO, {"pedidoId": "B"}, responder)
+    resposta = registro.executar("k1", CONTEUDO, {"pedidoId": "B"}, responder)
     assert json.loads(resposta["body"]) == {"pedidoId": "A"}
 
 
 def test_other_payload_is_422_in_flight_and_after(registro: RegistroDeChaves) -> None:
-    outra = impressao_de({"sku": "CAFE-2"})
-    reivindicacao = registro.reivindicar("k1", IMPRESSAO, {"pedidoId": "A"})
+    outro = {"sku": "CAFE-2"}
+    reivindicacao = registro.reivindicar("k1", CONTEUDO, {"pedidoId": "A"})
     with pytest.raises(ChaveReutilizadaError):
-        registro.reivindicar("k1", outra, {"pedidoId": "B"})
+        registro.reivindicar("k1", outro, {"pedidoId": "B"})
     registro.concluir(reivindicacao, responder(reivindicacao.promessa))
     with pytest.raises(ChaveReutilizadaError) as recusa:
-        registro.reivindicar("k1", outra, {"pedidoId": "B"})
+        registro.reivindicar("k1", outro, {"pedidoId": "B"})
     assert recusa.value.status == 422
 
 
 def test_expired_key_is_new_even_before_dynamodb_deletes_it(registro: RegistroDeChaves, relogio: Relogio) -> None:
-    registro.executar("k1", IMPRESSAO, {"pedidoId": "A"}, responder)
+    registro.executar("k1", CONTEUDO, {"pedidoId": "A"}, responder)
     relogio.avancar(24 * 3600)
-    outra = impressao_de({"sku": "CAFE-2"})
-    assert registro.reivindicar("k1", outra, {"pedidoId": "B"}).promessa == {"pedidoId": "B"}
+    outro = {"sku": "CAFE-2"}
+    assert registro.reivindicar("k1", outro, {"pedidoId": "B"}).promessa == {"pedidoId": "B"}
 
 
 def test_scopes_do_not_share_keys(registro: RegistroDeChaves, tabela_chaves: str) -> None:
-    registro.executar("k1", IMPRESSAO, {"pedidoId": "A"}, responder)
+    registro.executar("k1", CONTEUDO, {"pedidoId": "A"}, responder)
     outro = RegistroDeChaves(cliente("dynamodb"), tabela_chaves, escopo="POST /api/pedidos")
-    assert outro.reivindicar("k1", IMPRESSAO, {"pedidoId": "B"}).promessa == {"pedidoId": "B"}
+    assert outro.reivindicar("k1", CONTEUDO, {"pedidoId": "B"}).promessa == {"pedidoId": "B"}
 
 
 def test_header_itself_is_never_stored(registro: RegistroDeChaves, tabela_chaves: str) -> None:
-    registro.executar("segredo-do-cliente", IMPRESSAO, {"pedidoId": "A"}, responder)
+    registro.executar("segredo-do-cliente", CONTEUDO, {"pedidoId": "A"}, responder)
     assert "segredo-do-cliente" not in json.dumps(cliente("dynamodb").scan(TableName=tabela_chaves)["Items"])
 
 
@@ -135,7 +135,7 @@ def test_table_down_is_503_and_nothing_is_done(aws: None) -> None:
         return responder(promessa)
 
     with pytest.raises(ProblemaHttp) as falha:
-        registro.executar("k1", IMPRESSAO, {"pedidoId": "A"}, acao)
+        registro.executar("k1", CONTEUDO, {"pedidoId": "A"}, acao)
     assert falha.value.status == 503
     assert "Retry-After" in falha.value.cabecalhos
     assert feitos == []
@@ -146,12 +146,12 @@ def test_answer_not_stored_still_answers(registro: RegistroDeChaves, monkeypatch
         raise ClientError({"Error": {"Code": "ProvisionedThroughputExceededException"}}, "UpdateItem")
 
     monkeypatch.setattr(registro._dynamodb, "update_item", recusar)
-    assert registro.executar("k1", IMPRESSAO, {"pedidoId": "A"}, responder)["statusCode"] == 202
+    assert registro.executar("k1", CONTEUDO, {"pedidoId": "A"}, responder)["statusCode"] == 202
 
 
 def test_without_a_key_every_request_is_new(registro: RegistroDeChaves) -> None:
     for pedido in ("A", "B"):
-        assert json.loads(registro.executar(None, IMPRESSAO, {"pedidoId": pedido}, responder)["body"]) == {
+        assert json.loads(registro.executar(None, CONTEUDO, {"pedidoId": pedido}, responder)["body"]) == {
             "pedidoId": pedido
         }
 
