@@ -52,23 +52,36 @@ def resumo(leituras: list[float]) -> dict[str, float]:
     return {"mediana_ms": round(mediana, 2), "q1_ms": round(q1, 2), "q3_ms": round(q3, 2), "n": len(leituras)}
 
 
-def comparar(nosso: Callable[[], float], do_piso: Callable[[], float], rodadas: int) -> dict[str, Any]:
-    """Take turns, swapping who goes first, and compare the medians.
+class Turnos:
+    """Readings of the system and of the floor, which take turns and swap who goes first; any number of times a run.
 
     Parameters
     ----------
     nosso, do_piso : Callable[[], float]
         One reading, in ms.
-    rodadas : int
-        Readings of each, at least two.
     """
-    lados: dict[str, list[float]] = {"nosso": [], "piso": []}
-    medidores = [("nosso", nosso), ("piso", do_piso)]
-    for rodada in range(rodadas):
-        for nome, medir in medidores if rodada % 2 else reversed(medidores):
-            lados[nome].append(medir())
-    razao = statistics.median(lados["nosso"]) / statistics.median(lados["piso"])
-    return {"razao": round(razao, 3), **{nome: resumo(leituras) for nome, leituras in lados.items()}}
+
+    def __init__(self, nosso: Callable[[], float], do_piso: Callable[[], float]) -> None:
+        self._medidores = [("nosso", nosso), ("piso", do_piso)]
+        self._lados: dict[str, list[float]] = {nome: [] for nome, _ in self._medidores}
+
+    def rodar(self, rodadas: int) -> None:
+        """So many readings more of each."""
+        for rodada in range(rodadas):
+            for nome, medir in self._medidores if rodada % 2 else reversed(self._medidores):
+                self._lados[nome].append(medir())
+
+    def comparacao(self) -> dict[str, Any]:
+        """The medians of all readings, at least two of each, and their ratio."""
+        razao = statistics.median(self._lados["nosso"]) / statistics.median(self._lados["piso"])
+        return {"razao": round(razao, 3), **{nome: resumo(leituras) for nome, leituras in self._lados.items()}}
+
+
+def comparar(nosso: Callable[[], float], do_piso: Callable[[], float], rodadas: int) -> dict[str, Any]:
+    """:class:`Turnos` of one stretch."""
+    turnos = Turnos(nosso, do_piso)
+    turnos.rodar(rodadas)
+    return turnos.comparacao()
 
 
 class Api:
@@ -252,35 +265,52 @@ def medir(alvo: Alvo, rodadas: int, pedidos: int) -> dict[str, Any]:
 
 def _no_motor(alvo: Alvo, chao: piso.Piso, rodadas: int) -> dict[str, Any]:
     """The figures that need the engine."""
-    with fila_parada(alvo):
+    api, real = Api(alvo, chao), alvo.saida("arn_maquina_saga")
+    posts = Turnos(lambda: api.postar("nosso"), lambda: api.postar("piso"))
+
+    def postar() -> None:
+        """One stretch of POSTs: a second or so, in which the machine may be fast or slow, so a run has several."""
         _diz("POST /pedidos")
-        api = Api(alvo, chao)
         for _ in range(5):
-            api.postar("nosso"), api.postar("piso"), api.postar("nosso", com_chave=True)
-        post = comparar(lambda: api.postar("nosso"), lambda: api.postar("piso"), rodadas)
-        com_chave = comparar(lambda: api.postar("nosso", com_chave=True), lambda: api.postar("piso"), rodadas)
-        vazao = {}
-        for concorrencia in CONCORRENCIAS:
-            _diz(f"vazão com {concorrencia} de cada vez")
-            larga, total = Api(alvo, chao, concorrencia), max(60, 10 * concorrencia)
-            for lado in ("nosso", "piso"):
-                larga.vazao(lado, concorrencia, 2 * concorrencia)  # a process for each, before the clock
-            vazao[str(concorrencia)] = {lado: larga.vazao(lado, concorrencia, total) for lado in ("nosso", "piso")}
-    _diz("saga feliz")
-    real = alvo.saida("arn_maquina_saga")
+            api.postar("nosso"), api.postar("piso")
+        posts.rodar(rodadas)
 
     def sagas() -> dict[str, Any]:
+        _diz("saga feliz")
         for arn in (real, chao.arn_maquina):
             executar(alvo, arn)
         return comparar(lambda: executar(alvo, real), lambda: executar(alvo, chao.arn_maquina), rodadas)
 
+    with fila_parada(alvo):
+        postar()
+        api.postar("nosso", com_chave=True)
+        com_chave = comparar(lambda: api.postar("nosso", com_chave=True), lambda: api.postar("piso"), rodadas)
     with gateway.imediato(alvo):
         saga = sagas()
+    with fila_parada(alvo):
+        postar()
     com_simulado = sagas()
-    medidas = {"post": post, "post_com_chave": com_chave, "vazao": vazao, "saga": saga, "saga_simulado": com_simulado}
+    with fila_parada(alvo):
+        postar()
+        vazao = {str(concorrencia): _vazao(alvo, chao, concorrencia) for concorrencia in CONCORRENCIAS}
     _diz("duração de cada função")
-    medidas["duracoes"] = duracoes(alvo, api, max(5, rodadas // 4))
-    return medidas
+    return {
+        "post": posts.comparacao(),
+        "post_com_chave": com_chave,
+        "saga": saga,
+        "saga_simulado": com_simulado,
+        "vazao": vazao,
+        "duracoes": duracoes(alvo, api, max(5, rodadas // 4)),
+    }
+
+
+def _vazao(alvo: Alvo, chao: piso.Piso, concorrencia: int) -> dict[str, dict[str, float]]:
+    """:meth:`Api.vazao` of each side."""
+    _diz(f"vazão com {concorrencia} de cada vez")
+    api, total = Api(alvo, chao, concorrencia), max(60, 10 * concorrencia)
+    for lado in ("nosso", "piso"):
+        api.vazao(lado, concorrencia, 2 * concorrencia)  # a process for each, before the clock
+    return {lado: api.vazao(lado, concorrencia, total) for lado in ("nosso", "piso")}
 
 
 def _diz(o_que: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from medidas import bench
-from medidas.bench import comparar, faltas
+from medidas.bench import Turnos, faltas
 from medidas.importacao import handlers
 from medidas.relatorio import documento
 from provas.alvo import Alvo
@@ -28,12 +28,14 @@ def test_system_and_floor_take_turns_and_medians_are_compared() -> None:
 
         return medir
 
-    comparacao = comparar(medidor("nosso", [30, 12, 12, 12]), medidor("piso", [10, 10, 10, 99]), 4)
-
+    turnos = Turnos(medidor("nosso", [30, 12, 12, 12, 12, 12]), medidor("piso", [10, 10, 10, 99, 10, 10]))
+    turnos.rodar(4)
     assert ordem == ["piso", "nosso", "nosso", "piso", "piso", "nosso", "nosso", "piso"]
+    turnos.rodar(2)
+    comparacao = turnos.comparacao()
     assert comparacao["razao"] == 1.2, "one slow reading of either does not count"
     assert comparacao["nosso"]["mediana_ms"] == 12
-    assert comparacao["piso"]["n"] == 4
+    assert comparacao["piso"]["n"] == 6, "every stretch counts"
 
 
 def medidas(**mudancas: Any) -> dict[str, Any]:
@@ -117,6 +119,7 @@ SAIDAS = {
     "tabela_estoque": "e",
     "url_api": "http://x",
     "url_fila_pedidos_criados": "q",
+    "arn_maquina_saga": "arn",
     "funcoes": {"IniciarSaga": "f"},
 }
 
