@@ -32,15 +32,15 @@ def numeros(texto: str) -> Iterator[Iterator[str]]:
 
 def texto_parece_cartao(texto: str) -> bool:
     """Whether there is any of :func:`numeros` in the text."""
-    return any(True for achados in numeros(texto) for _ in achados)
+    return len(texto) >= MENOR_CARTAO and any(True for achados in numeros(texto) for _ in achados)
 
 
 def parece_cartao(valor: Any) -> bool:
     """Whether any string, number or key inside a parsed JSON value looks like a card number."""
-    if isinstance(valor, Mapping):
-        return any(parece_cartao(chave) or parece_cartao(item) for chave, item in valor.items())
     if isinstance(valor, str):
         return texto_parece_cartao(valor)
+    if isinstance(valor, Mapping):
+        return any(parece_cartao(chave) or parece_cartao(item) for chave, item in valor.items())
     if isinstance(valor, bool) or valor is None:
         return False
     if isinstance(valor, int | float):
