@@ -361,6 +361,7 @@ def principal(argumentos: list[str] | None = None) -> int:
         json.dumps({"quando": medidas["maquina"]["quando"], "ms": medidas["duracoes"]}, indent=2) + "\n"
     )
     print(f"{DOCUMENTO.relative_to(ROOT)} e {saida} gravados")
+    print("as durações mudaram: rode make custo, que escreve docs/custo.md com elas")
     perdidas = faltas(medidas)
     for falta in perdidas:
         print(f"META PERDIDA {falta}")
