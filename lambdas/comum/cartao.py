@@ -6,6 +6,13 @@ from typing import Any
 
 MENOR_CARTAO, MAIOR_CARTAO = 13, 19
 
+# Identifiers in hexadecimal, whose digits follow each other by chance: a UUID, or a word of 24, 32, 40… with a letter
+# (an ObjectId, a digest). One random UUID in 360 has digits that pass for a card's.
+_IDENTIFICADOR = re.compile(
+    r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])"
+    r"|(?<![0-9a-z])(?=\d*[a-f])[0-9a-f]{24}(?:[0-9a-f]{8})*(?![0-9a-z])",
+    re.IGNORECASE,
+)
 _SEQUENCIA = re.compile(rf"\d(?:[ .\-]{{0,2}}\d){{{MENOR_CARTAO - 1},}}")
 _GRUPO = re.compile(r"\d+")
 
@@ -22,12 +29,14 @@ def luhn(digitos: str) -> bool:
 
 
 def numeros(texto: str) -> Iterator[Iterator[str]]:
-    """For each run of digits split by spaces, dots or dashes, the numbers of 13 to 19 digits in it that pass Luhn.
+    """For each run of digits split by spaces, dots or dashes, the numbers of 13 to 19 digits in it that pass Luhn and
+    begin as a card's does; none in an identifier.
 
     Neighbouring groups of digits are joined in every way (``4111-1111-1111-1111``, ``12 4111 1111 1111 1111``); a
     longer group is searched for a 15 or 16 digit card inside it.
     """
-    return (_na_sequencia(_GRUPO.findall(sequencia)) for sequencia in _SEQUENCIA.findall(texto))
+    sequencias = _SEQUENCIA.findall(_IDENTIFICADOR.sub("·", texto))
+    return (_na_sequencia(_GRUPO.findall(sequencia)) for sequencia in sequencias)
 
 
 def texto_parece_cartao(texto: str) -> bool:
@@ -63,11 +72,11 @@ def _na_sequencia(grupos: Sequence[str]) -> Iterator[str]:
 
 
 def _cartao(digitos: str) -> bool:
-    return digitos.strip("0") != "" and luhn(digitos)
+    # A payment card's first digit, its major industry identifier (ISO/IEC 7812-1), is one of these.
+    return 2 <= int(digitos[0]) <= 6 and luhn(digitos)
 
 
 def _janelas(grupo: str) -> Iterable[str]:
     for tamanho in (15, 16):
         for inicio in range(len(grupo) - tamanho + 1):
-            if grupo[inicio] in "23456":
-                yield grupo[inicio : inicio + tamanho]
+            yield grupo[inicio : inicio + tamanho]

@@ -5,7 +5,6 @@ it.
 import uuid
 
 from comum import aws
-from comum.cartao import texto_parece_cartao
 from comum.chave_idempotencia import Promessa, RegistroDeChaves, ler_chave
 from comum.configuracao import Configuracao
 from comum.corpo_http import ler_corpo, recusar_cartao_na_chave
@@ -73,7 +72,7 @@ def handler(requisicao: RequisicaoHttp) -> RespostaHttp:
     except ProblemaHttp:
         contar("RequisicoesRecusadas")
         raise
-    promessa = {"pedidoId": _novo_pedido_id(), "recebidoEm": agora_iso()}
+    promessa = {"pedidoId": str(uuid.uuid4()), "recebidoEm": agora_iso()}
     return _chaves().executar(chave, novo.model_dump(), promessa, lambda valida: _publicar(novo, valida))
 
 
@@ -115,10 +114,3 @@ def _consultar(requisicao: RequisicaoHttp) -> RespostaHttp:
             cabecalhos={"Retry-After": "5"},
         )
     return resposta_json(200, apresentar(efeito))
-
-
-def _novo_pedido_id() -> str:
-    """A random UUID whose digits do not happen to look like a card number."""
-    while texto_parece_cartao(pedido_id := str(uuid.uuid4())):
-        pass
-    return pedido_id

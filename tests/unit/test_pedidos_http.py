@@ -131,6 +131,12 @@ def test_repeated_post_answers_and_publishes_one_order(sistema: Any, saida: Any)
     assert criar(idempotency_key="k-2")["body"] != primeira["body"]
 
 
+def test_a_key_and_a_token_drawn_in_hexadecimal_are_no_card(sistema: Any) -> None:
+    """Their digits pass Luhn by chance: the client could only be refused for ever."""
+    pedido = VALIDO | {"cartaoToken": "tok-a4111111111111111b3c4d5e6f708192"}
+    assert criar(pedido, idempotency_key="42914177-7631-4706-8690-12ab34cd56ef")["statusCode"] == 202
+
+
 def test_key_convention(sistema: Any) -> None:
     assert criar(idempotency_key="")["statusCode"] == 400
     criar(idempotency_key="k-1")
