@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from comum import aws as comum_aws
 from comum.relogio import para_iso
@@ -34,6 +34,9 @@ _OPCOES = [
     "--disable-sync",
 ]
 Mudar = Callable[..., Transicao]
+
+# What is expected is waited for; a browser on a busy machine takes long to show a page of orders.
+expect.set_options(timeout=20_000)
 
 
 def achar_chromium() -> str | None:

@@ -100,7 +100,7 @@ def test_ficha_vencida_pede_para_entrar_de_novo(servidor: Servidor, login: Login
     pagina.get_by_role("button", name="Entrar").click()
     expect(pagina.locator("[data-pedido=P1]")).to_be_visible()
     pagina.evaluate("sessionStorage.setItem('ficha', JSON.stringify({token: 'x', ate: Date.now() - 1}))")
-    expect(pagina.get_by_text("Sua sessão terminou. Entre de novo.")).to_be_visible(timeout=6_000)
+    expect(pagina.get_by_text("Sua sessão terminou. Entre de novo.")).to_be_visible()
 
 
 def test_ficha_vencida_com_um_pedido_aberto_fecha_o_pedido(
@@ -111,7 +111,7 @@ def test_ficha_vencida_com_um_pedido_aberto_fecha_o_pedido(
     pagina.get_by_role("button", name="Entrar").click()
     expect(pagina.locator("#detalhe h3")).to_have_count(1)
     pagina.evaluate("sessionStorage.setItem('ficha', JSON.stringify({token: 'x', ate: Date.now() - 1}))")
-    expect(pagina.get_by_text("Sua sessão terminou. Entre de novo.")).to_be_visible(timeout=6_000)
+    expect(pagina.get_by_text("Sua sessão terminou. Entre de novo.")).to_be_visible()
     expect(pagina.locator("#detalhe")).to_be_hidden()
     expect(pagina.get_by_role("button", name="Entrar")).to_be_focused()
 

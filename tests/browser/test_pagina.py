@@ -98,7 +98,7 @@ def test_mudanca_aparece_sozinha_em_segundos(
     povoar(mudar)
     abrir(pagina, servidor)
     mudar("2026-1047", "SEPARADO", "EM_ENTREGA")
-    expect(coluna(pagina, "EM_ENTREGA").locator("[data-pedido='2026-1047']")).to_be_visible(timeout=4_000)
+    expect(coluna(pagina, "EM_ENTREGA").locator("[data-pedido='2026-1047']")).to_be_visible()
     expect(pagina.locator("#anuncio")).to_have_text("Pedido 2026-1047: Em entrega.")
     fotografar(pagina, "painel-mudanca")
 
@@ -112,7 +112,7 @@ def test_cancelado_apos_separado_fica_em_destaque_ate_reconhecer(
     mudar("2026-7", "SEPARADO", "CANCELADO")
     mudar("2026-8", "PENDENTE", "CANCELADO")
     destaque = pagina.locator("#reposicao-lista li")
-    expect(destaque).to_have_count(1, timeout=4_000)
+    expect(destaque).to_have_count(1)
     expect(destaque).to_contain_text("2026-7")
     expect(pagina.locator("#anuncio")).to_contain_text("Devolver à prateleira")
     assert pagina.title().startswith("(1)")
@@ -125,7 +125,7 @@ def test_cancelado_apos_separado_fica_em_destaque_ate_reconhecer(
     expect(destaque).to_have_count(1)  # one press is not enough: it cannot be undone
     destaque.get_by_role("button", name=re.compile("^Confirmar que")).click()
     expect(pagina.locator("#reposicao")).to_be_hidden()
-    expect(outra_aba.locator("#reposicao")).to_be_hidden(timeout=4_000)
+    expect(outra_aba.locator("#reposicao")).to_be_hidden()
     pagina.reload()
     expect(coluna(pagina, "CANCELADO")).to_be_visible()
     expect(pagina.locator("#reposicao")).to_be_hidden()
@@ -147,7 +147,7 @@ def test_mais_reposicoes_do_que_cabem_aparecem_conforme_se_confirma(
     destaque.get_by_role("button", name="Já devolvi à prateleira o pedido 2026-3").click()
     destaque.get_by_role("button", name=re.compile("^Confirmar que")).click()
 
-    expect(destaque.filter(has_text="2026-1")).to_have_count(1, timeout=4_000)
+    expect(destaque.filter(has_text="2026-1")).to_have_count(1)
     expect(pagina.locator("#reposicao-total")).to_have_text("2")
 
 
@@ -169,7 +169,7 @@ def test_linha_do_tempo_aberta_acompanha_o_pedido(servidor: Servidor, mudar: Mud
     abrir(pagina, servidor, "?loja=L001&pedido=P1")
     expect(pagina.locator("#detalhe h3")).to_have_count(1)
     mudar("P1", "SEPARADO", "EM_ENTREGA")
-    expect(pagina.locator("#detalhe h3")).to_have_count(2, timeout=6_000)
+    expect(pagina.locator("#detalhe h3")).to_have_count(2)
 
 
 def test_sem_rede_avisa_e_volta_sozinha(
@@ -183,7 +183,7 @@ def test_sem_rede_avisa_e_volta_sozinha(
     fotografar(pagina, "painel-sem-rede")
     mudar("2026-1047", "SEPARADO", "EM_ENTREGA")
     contexto.set_offline(False)
-    expect(pagina.locator("#faixa")).to_be_hidden(timeout=6_000)
+    expect(pagina.locator("#faixa")).to_be_hidden()
     expect(coluna(pagina, "EM_ENTREGA").locator("[data-pedido='2026-1047']")).to_be_visible()
 
 
@@ -191,7 +191,7 @@ def test_erro_do_servidor_avisa_e_tenta_menos_vezes(servidor: Servidor, mudar: M
     povoar(mudar)
     abrir(pagina, servidor)
     servidor.fora_do_ar = True
-    expect(pagina.locator("#faixa")).to_contain_text("Não foi possível atualizar", timeout=6_000)
+    expect(pagina.locator("#faixa")).to_contain_text("Não foi possível atualizar")
     esperar(pagina, lambda: servidor.contar("mudancas", 503) >= 3)
     primeiro, segundo = servidor.intervalos("mudancas", 503)[:2]
     assert primeiro >= 2 * 0.75  # twice the wait, and up to a quarter less by chance
@@ -320,7 +320,7 @@ def test_redesenhar_nao_tira_o_foco(servidor: Servidor, mudar: Mudar, pagina: Pa
     abrir(pagina, servidor)
     pagina.locator("[data-pedido=P1]").focus()
     mudar("P2", "PENDENTE", "SEPARADO")
-    expect(pagina.locator("[data-pedido=P2]")).to_be_visible(timeout=4_000)
+    expect(pagina.locator("[data-pedido=P2]")).to_be_visible()
     expect(pagina.locator("[data-pedido=P1]")).to_be_focused()
 
 
@@ -476,7 +476,7 @@ def test_pedido_aberto_nao_cala_os_avisos(
     contexto.set_offline(True)
     expect(dialogo.get_by_role("alert")).to_contain_text("Sem conexão")
     contexto.set_offline(False)
-    expect(pagina.locator("#faixa")).to_be_hidden(timeout=6_000)
+    expect(pagina.locator("#faixa")).to_be_hidden()
     pagina.keyboard.press("Escape")
     expect(dialogo).to_be_hidden()
     contexto.set_offline(True)
