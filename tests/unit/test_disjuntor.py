@@ -26,7 +26,7 @@ from pagamentos.erros import (
 from pagamentos.porta import Cobranca, ResultadoEstorno, SituacaoCobranca
 from tests.unit.apoio_unit import cliente
 from tests.unit.conftest import criar_tabela
-from tests.unit.test_pagamentos import cobrar, estornar, gateway, movimentos  # noqa: F401 - a fixture among them
+from tests.unit.test_pagamentos import cobrar, estornar, movimentos
 
 LIMITES = Limites(falhas=5, janela_s=60, aberto_s=30, sonda_s=6)
 FORA = GatewayIndisponivelError("down", motivo="HTTP_503")
@@ -475,7 +475,7 @@ def test_too_late_to_send_says_nothing(cena: Cena) -> None:
 
 
 @pytest.fixture
-def fora_do_ar(gateway: str) -> Iterator[None]:  # noqa: F811 - a fixture asked for by its name
+def fora_do_ar(gateway_no_ar: None) -> Iterator[None]:
     """The stand-in unavailable to everyone."""
     gateway_simulado._tabela().mudar_modo(Modo.INDISPONIVEL)
     yield

@@ -72,30 +72,6 @@ def responder(pedido: BaseHTTPRequestHandler, status: int, corpo: bytes, **cabec
     pedido.wfile.write(corpo)
 
 
-def simulado(pedido: BaseHTTPRequestHandler, corpo: bytes) -> None:
-    """Translate HTTP to the event the stand-in's Lambda receives, and its answer back."""
-    caminho, _, consulta = pedido.path.partition("?")
-    resposta = gateway_simulado.handler.__wrapped__(
-        {
-            "rawPath": caminho,
-            "headers": {nome.lower(): valor for nome, valor in pedido.headers.items()},
-            "queryStringParameters": dict(par.split("=", 1) for par in consulta.split("&") if par),
-            "requestContext": {"http": {"method": pedido.command}},
-            "body": corpo.decode() or None,
-        },
-        None,
-    )
-    responder(pedido, resposta["statusCode"], resposta["body"].encode(), **resposta["headers"])
-
-
-@pytest.fixture
-def gateway(sistema: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The stand-in behind HTTP."""
-    with servidor(simulado) as url:
-        monkeypatch.setenv("URL_GATEWAY", url)
-        yield url
-
-
 @contextlib.contextmanager
 def pouco_prazo(segundos: float = POUCO_S) -> Iterator[None]:
     """Inside, a deadline that the slow cards miss."""
@@ -133,27 +109,27 @@ def movimentos(pedido: str = "P1") -> list[str]:
     return [linha["movimento"] for linha in gateway_simulado._tabela().movimentos(pedido)]
 
 
-def aguardar(condicao: Callable[[], bool], prazo_s: float = SEGURA_S) -> None:
-    fim = time.monotonic() + prazo_s
+def aguardar(condicao: Callable[[], bool]) -> None:
+    fim = time.monotonic() + SEGURA_S
     while not condicao():
         assert time.monotonic() < fim, "condition not reached"
         time.sleep(0.02)
 
 
-def test_charge_and_its_duplicate_are_one_transaction(gateway: str) -> None:
+def test_charge_and_its_duplicate_are_one_transaction(gateway_no_ar: None) -> None:
     primeira, segunda = cobrar(), cobrar()
     assert primeira["resultado"] == "APROVADA"
     assert primeira["idTransacao"] == segunda["idTransacao"]
     assert movimentos() == ["COBRANCA_APROVADA"]
 
 
-def test_refused_card_is_named(gateway: str, saida: Any) -> None:
+def test_refused_card_is_named(gateway_no_ar: None, saida: Any) -> None:
     with pytest.raises(CartaoRecusadoError):
         cobrar("tok-forcar-recusa")
     assert saida.metricas()["CartoesRecusados"] == 1
 
 
-def test_unavailable_gateway_is_an_unknown_outcome(gateway: str) -> None:
+def test_unavailable_gateway_is_an_unknown_outcome(gateway_no_ar: None) -> None:
     with pytest.raises(GatewayIndisponivelError) as falha:
         cobrar("tok-indisponivel")
     assert falha.value.detalhes == {"motivo": "HTTP_503"}
@@ -163,7 +139,7 @@ def test_unavailable_gateway_is_an_unknown_outcome(gateway: str) -> None:
     assert cobrar("tok-indisponivel-2x", "P2")["resultado"] == "APROVADA"
 
 
-def test_error_after_charging_is_refunded_by_the_compensation(gateway: str) -> None:
+def test_error_after_charging_is_refunded_by_the_compensation(gateway_no_ar: None) -> None:
     with pytest.raises(GatewayIndisponivelError):
         cobrar("tok-erro-apos-cobrar")
     assert movimentos() == ["COBRANCA_APROVADA"]
@@ -172,7 +148,7 @@ def test_error_after_charging_is_refunded_by_the_compensation(gateway: str) -> N
 
 
 @pytest.fixture
-def acordar(gateway: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+def acordar(gateway_no_ar: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """The slow cards are slow until this is set, which the end of the test does."""
     evento = threading.Event()
 
@@ -211,21 +187,21 @@ def test_charge_that_lands_after_the_refund_takes_no_money(acordar: threading.Ev
         cobrar("tok-cobra-depois")
 
 
-def test_undo_before_do_then_duplicates(gateway: str) -> None:
+def test_undo_before_do_then_duplicates(gateway_no_ar: None) -> None:
     assert [estornar() for _ in range(2)] == ["NADA_A_ESTORNAR"] * 2
     with pytest.raises(CobrancaCanceladaError):
         cobrar()
     assert movimentos() == ["NADA_A_ESTORNAR", "COBRANCA_BLOQUEADA"]
 
 
-def test_refund_is_counted_and_happens_once(gateway: str, saida: Any) -> None:
+def test_refund_is_counted_and_happens_once(gateway_no_ar: None, saida: Any) -> None:
     cobrar()
     assert [estornar() for _ in range(2)] == ["ESTORNADA"] * 2
     assert movimentos() == ["COBRANCA_APROVADA", "ESTORNO"]
     assert saida.metricas()["EstornosFeitos"] == 2
 
 
-def test_key_used_with_other_content_is_an_unknown_outcome(gateway: str) -> None:
+def test_key_used_with_other_content_is_an_unknown_outcome(gateway_no_ar: None) -> None:
     cobrar()
     with pytest.raises(CobrancaDivergenteError):
         cobrar(valorCentavos=1)
@@ -238,7 +214,7 @@ class TestPastTheWindow:
     """The gateway has forgotten the keys: the client asks before it acts."""
 
     @pytest.fixture(autouse=True)
-    def gateway_esquecido(self, gateway: str) -> None:
+    def gateway_esquecido(self, gateway_no_ar: None) -> None:
         tabela = gateway_simulado._tabela()
         self.hoje = tabela._relogio
         tabela._relogio = lambda: datetime.now(UTC) - ONTEM
@@ -280,7 +256,7 @@ class TestPastTheWindow:
         assert estornar("tok-ok", "P2", criado_em=self.criado_em) == "NADA_A_ESTORNAR"
 
 
-def test_rotated_api_key_is_read_again(gateway: str, sistema: Any) -> None:
+def test_rotated_api_key_is_read_again(gateway_no_ar: None, sistema: Any) -> None:
     cobrar()
     cliente("ssm").put_parameter(Name="/cesta/chave-gateway", Value="chave-nova", Type="SecureString", Overwrite=True)
     gateway_simulado._segredo().esquecer()
@@ -290,7 +266,7 @@ def test_rotated_api_key_is_read_again(gateway: str, sistema: Any) -> None:
     assert cobrar("tok-ok", "P2")["resultado"] == "APROVADA"
 
 
-def test_missing_api_key_sends_nothing(gateway: str, sistema: Any) -> None:
+def test_missing_api_key_sends_nothing(gateway_no_ar: None, sistema: Any) -> None:
     cliente("ssm").delete_parameter(Name="/cesta/chave-gateway")
     with pytest.raises(GatewayIndisponivelError) as falha:
         cobrar()
@@ -514,7 +490,7 @@ def test_request_is_the_contract(sistema: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_injected_refund_failure_counts_only_where_injection_is_on(
-    gateway: str, monkeypatch: pytest.MonkeyPatch
+    gateway_no_ar: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cobrar()
     with pytest.raises(GatewayIndisponivelError):

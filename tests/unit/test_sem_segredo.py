@@ -8,11 +8,12 @@ and the human queue.
 import json
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from test_pagamentos import fixa, servidor, simulado
+from test_pagamentos import fixa, servidor
 
 from comum import aws
 from comum.observabilidade import logger
@@ -22,6 +23,7 @@ from desenhos_minimos import criar_pedido_sincrono, gateway_simulado
 from estoque import liberar_estoque, reservar_estoque
 from pagamentos import cobrar_pagamento, estornar_pagamento
 from pedidos import confirmar_pedido, criar_pedido, iniciar_saga
+from tests.asl.gateway_http import served
 from tests.unit.apoio_unit import CHAVE_GATEWAY
 
 TOKEN = "tok-sentinela-do-cartao"
@@ -130,18 +132,18 @@ def test_gateway_stand_in(vazamentos: Callable[..., list[str]], cartao: str) -> 
 
 
 @pytest.mark.parametrize(
-    "atender",
+    "no_ar",
     [
-        simulado,
-        fixa(201, json.dumps({"idTransacao": 1, "eco": TOKEN + CARTAO})),
-        fixa(500, TOKEN + CHAVE_GATEWAY),
-        fixa(422, json.dumps({"codigo": TOKEN})),
+        partial(served, gateway_simulado.handler, None),
+        partial(servidor, fixa(201, json.dumps({"idTransacao": 1, "eco": TOKEN + CARTAO}))),
+        partial(servidor, fixa(500, TOKEN + CHAVE_GATEWAY)),
+        partial(servidor, fixa(422, json.dumps({"codigo": TOKEN}))),
     ],
     ids=["stand-in", "echo", "error", "unprocessable"],
 )
-def test_payment_over_http(vazamentos: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, atender: Any) -> None:
+def test_payment_over_http(vazamentos: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, no_ar: Any) -> None:
     esquecer()
-    with servidor(atender) as url:
+    with no_ar() as url:
         monkeypatch.setenv("URL_GATEWAY", url)
         for modulo in (cobrar_pagamento, estornar_pagamento):
             assert vazamentos(modulo.handler, estado()) == []
